@@ -18,6 +18,8 @@ package final class LoopServer {
     let places: ConnectionPlaces
     /// What it has refused.
     let problems: ProblemTally
+    /// The names of those who ask for something.
+    let names: UserNames
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var listeners: [AcceptWatcher] = []
     /// What answers are composed in.
@@ -50,6 +52,7 @@ package final class LoopServer {
         control: any Control,
         places: ConnectionPlaces,
         problems: ProblemTally = ProblemTally(),
+        names: UserNames = UserNames(),
         passThrough: PassThroughMode = .on
     ) {
         self.loop = loop
@@ -65,6 +68,7 @@ package final class LoopServer {
         self.control = control
         self.places = places
         self.problems = problems
+        self.names = names
         self.passThrough = PassThrough(loop, clock, engine, relay, passThrough)
     }
 

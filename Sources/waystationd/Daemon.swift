@@ -40,6 +40,7 @@ final class Daemon: Sendable {
     private let deliveryLoops = Mutex<[DeliveryLoop]>([])
     /// What each loop has refused.
     let problems = Mutex<[ProblemTally]>([])
+    private let userNames = UserNames()
     /// Each loop's own.
     let listeners = Mutex<[ListenerIdentity]>([])
     let desk = MetricsDesk()
@@ -189,6 +190,7 @@ final class Daemon: Sendable {
             control: self,
             places: places,
             problems: tally,
+            names: userNames,
             passThrough: passThrough
         )
         deliveryLoops.withLock { $0.append(server.deliveries) }

@@ -70,9 +70,6 @@ struct DaemonListeners: ~Copyable {
     ) throws(Refusal) -> Int32 {
         switch listener.address {
         case .unix(let path, let mode, let group):
-            if let fault = ListenerDirectory.fault(listener) {
-                throw Refusal(message: "cannot open the listener \(listener.name): \(fault)")
-            }
             let owner = try group.map { name throws(Refusal) in try self.group(name, listener) }
             let descriptor = try opened(listener) { () throws(PosixError) in
                 try RelayPosix.Listener.unix(path, mode: mode, group: owner).release()

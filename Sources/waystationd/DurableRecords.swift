@@ -89,7 +89,7 @@ enum DurableRecords {
     }
 
     static func changed(_ change: JobsChange) -> JournalRecord {
-        let who = change.user.map { "uid \($0)" } ?? "a caller without peer credentials"
+        let who = change.by?.description ?? "a caller without peer credentials"
         let asked = change.asked > 0 ? ", \(change.asked) of them running and asked to end" : ""
         var record = JournalRecord(
             .notice,
@@ -100,7 +100,7 @@ enum DurableRecords {
             record.add(.jobID, job.description)
         }
         if let route = change.filter.route { record.add(.route, route) }
-        if let user = change.user { record.add(.clientUser, user) }
+        record.add(.clientUser, change.by?.user)
         return record
     }
 
@@ -129,15 +129,15 @@ enum DurableRecords {
     }
 
     static func paused(_ route: String, _ pause: RoutePause) -> JournalRecord {
-        let who = pause.rule.map { "rule \($0)" } ?? "an operator"
         var record = JournalRecord(
             .warning,
             .routePaused,
-            "route \(route) is paused by \(who): \(pause.reason); `waystation resume \(route)` lets it go on"
+            "route \(route) is paused by \(pause.who): \(pause.reason); `waystation resume \(route)` lets it go on"
         )
         record.add(.route, route)
         record.add(.rule, pause.rule)
         record.add(.detail, pause.reason)
+        record.add(.clientUser, pause.by?.user)
         return record
     }
 
@@ -160,19 +160,35 @@ enum DurableRecords {
     }
 
     static func limitsCleared(_ route: String, _ change: LimitsChange) -> JournalRecord {
-        let who = change.user.map { "uid \($0)" } ?? "an operator"
+        let who = change.by?.description ?? "an operator"
         var record = JournalRecord(
             .notice,
             .limitsCleared,
             "\(who) cleared the limits of route \(route): \(change.words)"
         )
         record.add(.route, route)
+        record.add(.clientUser, change.by?.user)
         return record
     }
 
-    static func resumed(_ route: String) -> JournalRecord {
-        var record = JournalRecord(.notice, .routeResumed, "route \(route) goes on")
+    static func ordered(_ route: String, _ change: BreakerOrdered) -> JournalRecord {
+        let who = change.by?.description ?? "an operator"
+        var record = JournalRecord(
+            .notice,
+            .breakerOrdered,
+            "\(who) ordered the breaker of upstream \(change.upstream) of route \(route) \(change.words)"
+        )
         record.add(.route, route)
+        record.add(.upstream, change.upstream)
+        record.add(.clientUser, change.by?.user)
+        return record
+    }
+
+    static func resumed(_ route: String, _ by: Principal?) -> JournalRecord {
+        let who = by.map { ": \($0) resumed it" } ?? ""
+        var record = JournalRecord(.notice, .routeResumed, "route \(route) goes on\(who)")
+        record.add(.route, route)
+        record.add(.clientUser, by?.user)
         return record
     }
 }

@@ -42,9 +42,11 @@ final class JournalEvents: JobListener {
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .breakerChanged(let route, let change):
             write(DurableRecords.breaker(route, change), route, .breakerOpen)
+        case .breakerOrdered(let route, let order):
+            write(DurableRecords.ordered(route, order), route, nil)
         case .limitsCleared(let route, let change):
             write(DurableRecords.limitsCleared(route, change), route, nil)
-        case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)
+        case .routeResumed(let route, let by): write(DurableRecords.resumed(route, by), route, nil)
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)
         // What an action did to each job stands in its one record; the others are told where they happen, with more.

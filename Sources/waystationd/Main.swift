@@ -56,6 +56,8 @@ enum Main {
         let journal = Journal(sink: sink)
         let directory = stateDirectory(loaded)
         do throws(Daemon.StartError) {
+            // A start that cannot be leaves nothing behind.
+            try checkDirectories(loaded, activated)
             try makeStateDirectory(directory)
             let daemon = try Daemon(
                 loaded,
@@ -80,6 +82,17 @@ enum Main {
             journal.flush()
             if error.needsMending { failed.end(error, in: directory, sink) }
             failed.end(69, error.message, sink)
+        }
+    }
+
+    /// - Throws: what the directories of sockets lack that it would have to open.
+    private static func checkDirectories(
+        _ loaded: LoadedConfiguration,
+        _ activated: ActivatedSockets
+    ) throws(Daemon.StartError) {
+        for listener in loaded.configuration.listeners where activated.named(listener.name).isEmpty {
+            guard let fault = ListenerDirectory.fault(listener) else { continue }
+            throw Daemon.StartError(message: "cannot open the listener \(listener.name): \(fault)")
         }
     }
 

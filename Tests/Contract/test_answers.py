@@ -241,6 +241,8 @@ class Answers(unittest.TestCase):
             self.world.ask("POST", f"/r/{route}/x", [], b"{}")
         self.world.ask("POST", "/v1/routes/kept/pause", JSON, b"{}")
         self.world.ask("POST", "/v1/routes/kept/resume")
+        for state in "open", "auto":
+            self.call("setBreaker", JSON, json.dumps({"state": state}).encode(), route="good")
         self.world.ask("POST", "/v1/reload")
         types = set()
         schema = self.contract.media(self.contract.find("readEvents")[2], 200, LINES[0][1])[1]["schema"]

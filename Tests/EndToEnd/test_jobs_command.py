@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import pwd
 import re
 import subprocess
 import time
@@ -151,13 +152,41 @@ class JobsCommandTest(RelayTest):
             self.run_command("jobs", "cancel", job)
         told = self.run_command("explain", job)
         self.assertRegex(told, "(?s)" + ".*".join([
-            "  accepted  ", "  attempt 1  [^\n]* 503 ", rf"  held +by uid {me}", rf"  released +by uid {me}",
-            rf"  retried +by uid {me}, in a bulk action", "  attempt 2  [^\n]* 503 ", rf"  cancelled +by uid {other}",
+            "  accepted  ", "  attempt 1  [^\n]* 503 ", rf"  held +by [^\n]*uid {me}\b", rf"  released +by [^\n]*uid {me}\b",
+            rf"  retried +by [^\n]*uid {me}\b[^\n]*, in a bulk action", "  attempt 2  [^\n]* 503 ",
+            rf"  cancelled +by [^\n]*uid {other}\b",
             "  cancelled"]))
         document = json.loads(self.run_command("jobs", "show", job, "-o", "json"))
         self.assertEqual(
             [(done["action"], done["uid"], done.get("bulk", False)) for done in document["actions"]],
             [("hold", me, False), ("release", me, False), ("retry", me, True), ("cancel", other, False)])
+
+    def test_who_did_what_is_told_by_uid_and_name(self):
+        me = f"{pwd.getpwuid(os.getuid()).pw_name} (uid {os.getuid()})"
+        by = {"uid": os.getuid(), "user": pwd.getpwuid(os.getuid()).pw_name}
+        self.run_command("pause", "up", "--reason", "tests")
+        self.relay.errors.wait(f"route up is paused by {me}: tests")
+        job = self.submit("up", "ok")
+        self.assertIn(f"paused by {me}", self.run_command("routes", "up"))
+        self.restart()
+        [told] = [one for one in json.loads(self.run_command("routes", "-o", "json"))["routes"] if one["name"] == "up"]
+        self.assertEqual(told["pause"]["by"], by)
+        self.run_command("jobs", "hold", job)
+        self.relay.errors.wait(f"{me}: hold of job {job}")
+        self.run_command("jobs", "cancel", job)
+        self.relay.errors.wait(f"{me}: cancel of job {job}")
+        self.assertIn(f"  held          by {me}", self.run_command("explain", job))
+        self.run_command("resume", "up")
+        self.relay.errors.wait(f"route up goes on: {me} resumed it")
+        for state, previous in ("open", "closed"), ("closed", "forced_open"), ("auto", "forced_closed"):
+            self.run_command("breaker", "up", state)
+            self.relay.errors.wait(f"{me} ordered the breaker of upstream", f"of route up {state}", f"; it was {previous}")
+        events = [json.loads(line)["data"] for line in self.run_command(
+            "events", "-o", "ndjson", "--type", "route.breaker.ordered", "--type", "route.resumed").splitlines()]
+        self.assertEqual([event["by"] for event in events], [by] * 4)
+        self.assertEqual([(event["state"], event["previous"]) for event in events[1:]],
+                         [("open", "closed"), ("closed", "forced_open"), ("auto", "forced_closed")])
+        self.assertRegex(self.run_command("events"), rf"route.breaker.ordered .*by {re.escape(me)}")
 
     def restart(self):
         self.relay.stop()
@@ -290,7 +319,7 @@ class JobsCommandTest(RelayTest):
 
     def test_a_paused_route_keeps_its_jobs_until_it_is_resumed(self):
         told = self.run_command("pause", "up", "--for", "10m", "--reason", "down for work")
-        self.assertRegex(told, r"^up: paused until .*: down for work\n$")
+        self.assertRegex(told, r"^up: paused by .*uid \d+\)? until .*: down for work\n$")
         job = self.submit("up", "ok")
         self.assertRegex(self.run_command("routes"), r"\nup +paused .* down for work\n")
         eventually(lambda: "route_paused" in self.run_command("explain", job), "the job says that its route is paused")

@@ -466,6 +466,7 @@ class Lifecycle(RelayTest):
         relay.write({"up": route(self.upstream.url)})
         text = self.refused(relay, 69, f"the directory {missing} does not exist: make it, or let systemd", "RuntimeDirectory=")
         self.assertNotIn(".lock", text)
+        self.assertFalse((relay.directory / "state").exists(), "a start that cannot be leaves nothing behind")
         done = subprocess.run([daemon(), "--check", str(relay.file)], capture_output=True, text=True, timeout=20)
         self.assertRegex(done.stderr, rf":5:1: warning: the listener jobs cannot be opened: the directory {missing} does not")
         self.assertEqual(done.returncode, 0)

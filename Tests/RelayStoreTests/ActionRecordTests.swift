@@ -55,7 +55,25 @@ struct ActionRecordTests {
             try await bench.apply(.release, JobFilter(ids: [id]), by: .pause)
         }
         let kept = try await actions(bench, id)
-        #expect(kept.map(\.user) == (4..<20).map { $0 } && kept.allSatisfy { $0.action == .hold })
+        #expect(kept.map(\.by?.user) == (4..<20).map { $0 } && kept.allSatisfy { $0.action == .hold })
+    }
+
+    @Test(
+        "The name of who did it stays with it, also beside one whose name nobody knew",
+        arguments: StoreKind.allCases
+    )
+    func named(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        let alice = Principal(1_001, name: "alice")
+        for who in [Principal(7), alice, nil] {
+            try await bench.apply(.hold, JobFilter(ids: [id]), by: .user(who, isBulk: false))
+            try await bench.apply(.release, JobFilter(ids: [id]), by: .pause)
+        }
+        for _ in 0..<2 {
+            #expect(try await actions(bench, id).map(\.by) == [Principal(7), alice, nil])
+            try await bench.reopen()
+        }
     }
 
     private func rows(_ bench: StoreBench) throws -> Int64 {

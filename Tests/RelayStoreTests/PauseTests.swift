@@ -8,7 +8,11 @@ struct PauseTests {
     @Test("Until it is resumed, over restarts, each route by itself", arguments: StoreKind.allCases)
     func lasting(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
-        let byHand = RoutePause(reason: "maintenance – büro", began: 1_800_000_000_000)
+        let byHand = RoutePause(
+            reason: "maintenance – büro",
+            began: 1_800_000_000_000,
+            by: Principal(1_001, name: "alice")
+        )
         let byRule = RoutePause(reason: "410", began: -5, until: 1_800_000_600_000, rule: "gone")
         try await bench.store.pause("hooks", byRule, at: bench.now)
         try await bench.store.pause("hooks", byHand, at: bench.now)

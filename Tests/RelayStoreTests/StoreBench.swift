@@ -206,7 +206,7 @@ final class StoreBench {
 
     @discardableResult
     func apply(_ action: JobAction, _ id: JobID, by user: UInt32? = 0) async throws -> ActionReport {
-        try await apply(action, JobFilter(ids: [id]), by: .user(user, isBulk: false))
+        try await apply(action, JobFilter(ids: [id]), by: .user(user.map { Principal($0) }, isBulk: false))
     }
 
     func job(_ id: JobID) async throws -> StoredJob { try #require(await store.job(id)) }

@@ -315,7 +315,7 @@ function resumeAction(name) {
 function breakerAction(route, upstream) {
   return action("Breaker…", "operate", () => ({
     title: `Breaker of ${upstream} (route ${route})`,
-    text: "Open, nothing is sent to it: requests fail with breaker_open, and kept jobs wait. Closed, it is sent to whatever comes of it. Auto leaves it to itself.",
+    text: "Open, nothing is sent to it: requests fail with breaker_open, kept jobs wait. Closed, it is sent to in any case. Auto leaves it to itself.",
     fields: [
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
@@ -360,7 +360,7 @@ function constrainedAction() {
 function reloadAction() {
   return action("Reload…", "admin", () => ({
     title: "Reload the configuration",
-    text: "The daemon reads its configuration again. One with errors is refused, and the daemon goes on with the one it has.",
+    text: "The daemon reads its configuration again. One with errors is refused, and the old one stays.",
     command: () => command("reload"),
     button: () => "Reload",
     run: async () => {

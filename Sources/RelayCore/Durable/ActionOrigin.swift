@@ -1,7 +1,7 @@
 /// Who has something done to jobs.
 package enum ActionOrigin: Hashable, Sendable {
     /// Somebody, nil when the kernel has no name for them, to this job or to every one that matches.
-    case user(UInt32?, isBulk: Bool)
+    case user(Principal?, isBulk: Bool)
     /// The end of their route's pause.
     case pause
 }
@@ -9,7 +9,7 @@ package enum ActionOrigin: Hashable, Sendable {
 extension JobReport.Cause {
     package init(_ action: JobAction, by origin: ActionOrigin) {
         switch origin {
-        case .user(let user, _): self = .action(action, by: user)
+        case .user(let user, _): self = .action(action, by: user?.user)
         case .pause: self = .pause
         }
     }

@@ -5,16 +5,16 @@ package struct ActionRecord: Hashable, Sendable {
     /// Milliseconds since 1970 UTC.
     package var at: Int64
     /// Who did it; nil when the kernel has no name for them.
-    package var user: UInt32?
+    package var by: Principal?
     /// Whether it was done to every job that matched.
     package var isBulk: Bool
     /// Whether the job ran and was asked to end, rather than ended.
     package var isAsked: Bool
 
-    package init(_ action: JobAction, at: Int64, by user: UInt32?, isBulk: Bool, isAsked: Bool = false) {
+    package init(_ action: JobAction, at: Int64, by: Principal?, isBulk: Bool, isAsked: Bool = false) {
         self.action = action
         self.at = at
-        self.user = user
+        self.by = by
         self.isBulk = isBulk
         self.isAsked = isAsked
     }

@@ -8,11 +8,25 @@ package struct RoutePause: Hashable, Sendable {
     package var until: Int64?
     /// The rule that paused the route; nil when an operator did.
     package var rule: String?
+    /// Who paused the route; nil of a rule, and when the kernel has no name for them.
+    package var by: Principal?
 
-    package init(reason: String, began: Int64, until: Int64? = nil, rule: String? = nil) {
+    package init(
+        reason: String,
+        began: Int64,
+        until: Int64? = nil,
+        rule: String? = nil,
+        by: Principal? = nil
+    ) {
         self.reason = reason
         self.began = began
         self.until = until
         self.rule = rule
+        self.by = by
     }
+}
+
+extension RoutePause {
+    /// Who or which rule paused the route, for people.
+    package var who: String { rule.map { "rule \($0)" } ?? by?.description ?? "an operator" }
 }

@@ -27,9 +27,12 @@ package enum JobEvent: Sendable {
     /// A rule wants the route paused.
     indirect case pauseWanted(route: String, rule: String?, reason: String)
     indirect case routePaused(route: String, RoutePause)
-    case routeResumed(route: String)
+    /// By whom; nil when its time was up, or when the kernel has no name for them.
+    indirect case routeResumed(route: String, by: Principal? = nil)
     /// The breaker of an upstream has opened, stays open or has closed.
     indirect case breakerChanged(route: String, BreakerChange)
+    /// An operator had a breaker kept open or closed, or left to itself.
+    indirect case breakerOrdered(route: String, BreakerOrdered)
     /// An operator lifted what held requests back.
     indirect case limitsCleared(route: String, LimitsChange)
     /// The relay itself refused a request.
@@ -54,16 +57,51 @@ package protocol JobListener: AnyObject, Sendable {
     func heard(_ event: JobEvent, at wall: Int64)
 }
 
+/// What an operator said of an upstream's breaker.
+package struct BreakerOrdered: Sendable {
+    /// Who asked for it; nil when the kernel has no name for them.
+    package var by: Principal?
+    package var upstream: String
+    /// Nil leaves the breaker to itself.
+    package var order: BreakerMachine.Order?
+    /// How the breaker was before.
+    package var previous: RouteStanding.Breaker
+    /// How long the order holds.
+    package var duration: Duration
+
+    package init(
+        by: Principal?,
+        upstream: String,
+        order: BreakerMachine.Order?,
+        previous: RouteStanding.Breaker,
+        duration: Duration
+    ) {
+        self.by = by
+        self.upstream = upstream
+        self.order = order
+        self.previous = previous
+        self.duration = duration
+    }
+
+    /// `open`, `closed` or `auto`, as operators say it.
+    package var state: String { order?.rawValue ?? "auto" }
+
+    package var words: String {
+        let span = order == nil ? "" : " for \(DurationText.text(duration))"
+        return "\(state)\(span); it was \(previous.rawValue)"
+    }
+}
+
 /// What an operator lifted of a route's limits.
 package struct LimitsChange: Sendable {
     /// Who asked for it; nil when the kernel has no name for them.
-    package var user: UInt32?
+    package var by: Principal?
     package var upstreams: [String]
     /// The requests it was about; nil where it was about all.
     package var requests: String?
 
-    package init(user: UInt32?, upstreams: [String], requests: String?) {
-        self.user = user
+    package init(by: Principal?, upstreams: [String], requests: String?) {
+        self.by = by
         self.upstreams = upstreams
         self.requests = requests
     }
@@ -109,15 +147,15 @@ package struct RefusedRequest: Sendable {
 /// What an action did.
 package struct JobsChange: Sendable {
     /// Who asked for it; nil when the kernel has no name for them.
-    package var user: UInt32?
+    package var by: Principal?
     package var action: JobAction
     package var filter: JobFilter
     package var changed: Int
     /// Running jobs that were asked to end.
     package var asked: Int
 
-    package init(user: UInt32?, action: JobAction, filter: JobFilter, changed: Int, asked: Int) {
-        self.user = user
+    package init(by: Principal?, action: JobAction, filter: JobFilter, changed: Int, asked: Int) {
+        self.by = by
         self.action = action
         self.filter = filter
         self.changed = changed

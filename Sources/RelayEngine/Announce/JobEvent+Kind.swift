@@ -15,6 +15,7 @@ extension JobEvent {
         case routePaused = "waystation.route.paused"
         case routeResumed = "waystation.route.resumed"
         case routeBreaker = "waystation.route.breaker"
+        case breakerOrdered = "waystation.route.breaker.ordered"
         case limitsCleared = "waystation.route.limits.cleared"
         case credentialsRefreshed = "waystation.route.credentials.refreshed"
         case credentialsFailed = "waystation.route.credentials.failed"
@@ -35,6 +36,7 @@ extension JobEvent {
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
         case .breakerChanged: .routeBreaker
+        case .breakerOrdered: .breakerOrdered
         case .limitsCleared: .limitsCleared
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
@@ -86,7 +88,8 @@ extension JobEvent {
     package var route: String? {
         switch self {
         case .bodyFoundNoRoom(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
-            .routeResumed(let route), .breakerChanged(let route, _), .limitsCleared(let route, _):
+            .routeResumed(let route, _), .breakerChanged(let route, _), .breakerOrdered(let route, _),
+            .limitsCleared(let route, _):
             route
         case .requestRefused(let refused): refused.route
         default: report?.route ?? context?.route.name

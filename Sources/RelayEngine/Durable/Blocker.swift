@@ -49,10 +49,9 @@ extension DurableJobs {
         let now = engine.time.wallMilliseconds()
         let due = job.state == .held ? now : job.runAt
         if let pause = pauses.pause(of: job.record.route), pause.until.map({ $0 >= due }) ?? true {
-            let who = pause.rule.map { "rule \($0)" } ?? "an operator"
             return Blocker(
                 .routePaused,
-                "the route is paused by \(who): \(pause.reason)",
+                "the route is paused by \(pause.who): \(pause.reason)",
                 until: pause.until,
                 since: pause.began
             )

@@ -25,12 +25,12 @@ package final class Operations: Sendable {
         on id: JobID,
         version: UInt64? = nil,
         takesSuperseded: Bool = false,
-        by user: UInt32?
+        by: Principal?
     ) async throws(Problem) -> StoredJob? {
         var filter = JobFilter(ids: [id])
         filter.version = version
         filter.sparesSuperseded = action == .retry && !takesSuperseded
-        let report = try await act(ActionOrder(action, filter, limit: 1, by: .user(user, isBulk: false)))
+        let report = try await act(ActionOrder(action, filter, limit: 1, by: .user(by, isBulk: false)))
         guard report.matched > 0 else {
             guard version != nil else { throw Problem.noJob(id) }
             throw Problem.changed(try await store.present(id))
@@ -39,7 +39,7 @@ package final class Operations: Sendable {
             filter.route = report.changes.first?.route
             let (changed, asked) = (report.changed, report.asked.count)
             let change = JobsChange(
-                user: user,
+                by: by,
                 action: action,
                 filter: filter,
                 changed: changed,

@@ -106,13 +106,14 @@ extension RoutePauses {
     package func pause(
         _ route: String,
         reason: String,
-        for duration: Duration?
+        for duration: Duration?,
+        by: Principal? = nil
     ) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
         let began = engine.time.wallMilliseconds()
         let until = duration.map { JobTimeline.advance(began, by: $0) }
         try await inTurn(route) { (means) throws(StoreError) in
-            try await begin(RoutePause(reason: reason, began: began, until: until), of: route, means)
+            try await begin(RoutePause(reason: reason, began: began, until: until, by: by), of: route, means)
         }
     }
 
@@ -157,15 +158,15 @@ extension RoutePauses {
     private static let page = 500
 
     /// Lets a route go on, with the jobs that its pause put aside.
-    package func resume(_ route: String) async throws(Problem) {
+    package func resume(_ route: String, by: Principal? = nil) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
-        try await inTurn(route) { (means) throws(StoreError) in try await end(route, means) }
+        try await inTurn(route) { (means) throws(StoreError) in try await end(route, means, by: by) }
     }
 
     /// Ends a pause.
     ///
     /// The pause goes last: a crash before leaves the route paused, and its jobs can still be let go.
-    private func end(_ route: String, _ means: Means) async throws(StoreError) {
+    private func end(_ route: String, _ means: Means, by: Principal? = nil) async throws(StoreError) {
         var filter = JobFilter()
         filter.route = route
         guard inForce(route) != nil else { return try await release(filter, means) }
@@ -175,7 +176,7 @@ extension RoutePauses {
         // Those that were put aside in between.
         try await release(filter, means)
         means.dispatcher.resumed(route)
-        means.announcer.record(.routeResumed(route: route))
+        means.announcer.record(.routeResumed(route: route, by: by))
     }
 
     /// Lets every job go on that matches and that a pause put aside.

@@ -135,13 +135,25 @@ extension ActionRecord {
     fileprivate func write(into json: inout JSONObjectWriter) {
         json.member("action", action.rawValue)
         json.moment("at", at)
-        if let user { json.member("uid", user) }
+        if let by {
+            json.member("uid", by.user)
+            if let name = by.name { json.member("user", name) }
+        }
         if isBulk { json.member("bulk", true) }
         if isAsked { json.member("asked", true) }
     }
 }
 
 extension JSONObjectWriter {
+    /// By whom something was done.
+    mutating func principal(_ principal: Principal?) {
+        guard let principal else { return }
+        object("by") { by in
+            by.member("uid", principal.user)
+            if let name = principal.name { by.member("user", name) }
+        }
+    }
+
     /// Where more of a job is found.
     mutating func links(of id: JobID, hasBody: Bool = false, hasAnswer: Bool = false) {
         let path = "/v1/jobs/\(id)"

@@ -14,10 +14,17 @@ extension OpenAPI {
         ),
         ("Failure", .object(failureMembers)),
         (
+            "Principal",
+            .object([
+                Property("uid", .count),
+                .maybe("user", .text, "The user's name, where the system knew it in time."),
+            ])
+        ),
+        (
             "Action",
             .object([
                 Property("action", .word(JobAction.allCases.map(\.rawValue))), Property("at", .moment),
-                .maybe("uid", .count), .maybe("bulk", .yes),
+                .maybe("uid", .count), .maybe("user", .text, "The user's name."), .maybe("bulk", .yes),
                 .maybe("asked", .yes, "A running job was asked to end."),
             ])
         ),

@@ -39,7 +39,14 @@ extension OpenAPI {
                 .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
                 .maybe("detail", .text), .maybe("rule", .text),
                 .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
-                .maybe("source", source), .maybe("state", .word(["open", "closed"]), "Of a breaker."),
+                .maybe("source", source),
+                .maybe("state", .word(["open", "closed", BreakerOrder.auto]), "Of a breaker."),
+                .maybe(
+                    "previous",
+                    .word(RouteStanding.Breaker.allCases.map(\.rawValue)),
+                    "The state of a breaker before an operator's order."
+                ),
+                .maybe("by", .named("Principal"), "Who asked for it."),
                 .maybe(
                     "lost",
                     .integer(1...),

@@ -113,7 +113,7 @@ extension OpenAPI {
                 "pause",
                 .object([
                     Property("reason", .text), Property("began_at", .moment), .maybe("until", .moment),
-                    .maybe("rule", .text),
+                    .maybe("rule", .text), .maybe("by", .named("Principal"), "Who paused it."),
                 ])
             ),
             .maybe("delivery", .word(DeliveryMode.allCases.map(\.rawValue))), .maybe("max_requests", .count),

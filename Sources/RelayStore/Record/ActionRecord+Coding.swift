@@ -11,11 +11,13 @@ extension [ActionRecord] {
         for record in self {
             writer.add(record.action.rawValue)
             writer.add(record.at)
-            writer.add(record.user != nil)
-            writer.add(UInt64(record.user ?? 0))
+            writer.add(record.by != nil)
+            writer.add(UInt64(record.by?.user ?? 0))
             writer.add(record.isBulk)
             writer.add(record.isAsked)
         }
+        // Behind the rest, so that records from before them are read as they are.
+        if contains(where: { $0.by?.name != nil }) { for record in self { writer.add(record.by?.name) } }
         return writer.sealed(at: seq)
     }
 
@@ -33,12 +35,14 @@ extension [ActionRecord] {
                 ActionRecord(
                     action,
                     at: at,
-                    by: isNamed ? user : nil,
+                    by: isNamed ? Principal(user) : nil,
                     isBulk: isBulk,
                     isAsked: try reader.flag()
                 )
             )
         }
+        guard !reader.isAtEnd else { return }
+        for index in indices { self[index].by?.name = try reader.optionalText() }
     }
 }
 

@@ -56,6 +56,11 @@ extension RoutePause {
         writer.add(until != nil)
         writer.add(until ?? 0)
         writer.add(rule)
+        // Behind the rest, so that records from before it are read as they are.
+        if let by {
+            writer.add(UInt64(by.user))
+            writer.add(by.name)
+        }
         return writer.sealed(at: 0)
     }
 
@@ -68,8 +73,11 @@ extension RoutePause {
         let isBounded = try reader.flag()
         let until = try reader.signed()
         let rule = try reader.optionalText()
-        return (
-            route, RoutePause(reason: reason, began: began, until: isBounded ? until : nil, rule: rule)
-        )
+        var pause = RoutePause(reason: reason, began: began, until: isBounded ? until : nil, rule: rule)
+        if !reader.isAtEnd {
+            let user = UInt32(truncatingIfNeeded: try reader.number())
+            pause.by = Principal(user, name: try reader.optionalText())
+        }
+        return (route, pause)
     }
 }

@@ -56,6 +56,8 @@ package struct MessageID: Hashable, Sendable {
     package static let breakerOpened = MessageID("3f6c0d6b1c5f4a0f9d1a7e6b52c9e84d")
     /// An upstream works again.
     package static let breakerClosed = MessageID("a91d5f3e0b7c4d6e8f25c3b4907d1e62")
+    /// An operator had a breaker kept open or closed, or left to itself.
+    package static let breakerOrdered = MessageID("c4e81f6a7d9b4b02a5f3e6d8217c90ab")
     /// The job store has something to say: it is full, or has room again.
     package static let storeNotice = MessageID("6d4c6645daa8ad4ab90a5262b053980c")
     /// The job store cannot go on; the daemon ends and is started again.
@@ -85,7 +87,7 @@ package struct MessageID: Hashable, Sendable {
         ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
         ("route_paused", routePaused), ("route_resumed", routeResumed), ("limits_cleared", limitsCleared),
         ("breaker_opened", breakerOpened),
-        ("breaker_closed", breakerClosed), ("store_notice", storeNotice),
+        ("breaker_closed", breakerClosed), ("breaker_ordered", breakerOrdered), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
         ("caller_refused", callerRefused), ("shedding_began", sheddingBegan),

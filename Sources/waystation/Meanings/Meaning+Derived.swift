@@ -61,6 +61,10 @@ extension Meaning {
             "route.breaker",
             "The breaker of an upstream has opened, stays open after a probe, or has closed; state tells which."
         ),
+        event(
+            "route.breaker.ordered",
+            "An operator had a breaker kept open or closed, or left to itself; previous is how it was."
+        ),
         event("route.limits.cleared", "An operator lifted what held requests back; detail says of which."),
         event("route.credentials.refreshed", "A credential was fetched anew; detail names it."),
         event("route.credentials.failed", "A credential could not be obtained; detail names it."),

@@ -29,7 +29,8 @@ struct RouteDocument {
         let until = pause["until"]?.text.map { " until \(moments.short($0))" } ?? ""
         let reason = pause["reason"]?.text.map { ": \(safe($0))" } ?? ""
         let rule = pause["rule"]?.text.map { " (rule \"\(safe($0))\")" } ?? ""
-        return "paused\(until)\(reason)\(rule)"
+        let who = principalWords(pause["by"]).map { " by \($0)" } ?? ""
+        return "paused\(who)\(until)\(reason)\(rule)"
     }
 
     /// `eu breaker open, probed at 15:40:00; us closed`; nil where nothing is known.

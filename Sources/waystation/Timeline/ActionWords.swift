@@ -22,7 +22,13 @@ struct ActionWords {
     }
 
     var who: String {
-        let user = action["uid"]?.integer.map { "by uid \($0)" } ?? "by somebody the kernel has no name for"
+        let user = principalWords(action).map { "by \($0)" } ?? "by somebody the kernel has no name for"
         return user + (action["bulk"] == .bool(true) ? ", in a bulk action" : "")
     }
+}
+
+/// `alice (uid 1001)`, or `uid 1001`, of whoever did something; nil where nobody is named.
+func principalWords(_ principal: JSONValue?) -> String? {
+    guard let user = principal?["uid"]?.integer else { return nil }
+    return principal?["user"]?.text.map { "\(safe($0)) (uid \(user))" } ?? "uid \(user)"
 }

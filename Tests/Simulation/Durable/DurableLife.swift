@@ -97,7 +97,7 @@ final class DurableListener: JobListener {
         switch event {
         case .routePaused(let route, let pause):
             world.value.checker.paused(route, until: pause.until, wall: world.value.wall)
-        case .routeResumed(let route): world.value.checker.resumed(route)
+        case .routeResumed(let route, _): world.value.checker.resumed(route)
         default: break
         }
     }

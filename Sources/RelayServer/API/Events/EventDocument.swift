@@ -61,12 +61,21 @@ extension JSONObjectWriter {
         case .routePaused(_, let pause):
             member("detail", pause.reason)
             if let rule = pause.rule { member("rule", rule) }
+            principal(pause.by)
+        case .routeResumed(_, let by): principal(by)
         case .breakerChanged(_, let change):
             member("upstream", change.upstream)
             member("state", change.probeIn == nil ? "closed" : "open")
             if let wait = change.probeIn { milliseconds("wait_ms", wait) }
+        case .breakerOrdered(_, let ordered):
+            member("upstream", ordered.upstream)
+            member("state", ordered.state)
+            member("previous", ordered.previous.rawValue)
+            member("detail", "ordered \(ordered.words)")
+            principal(ordered.by)
         case .limitsCleared(_, let change):
             member("detail", "limits cleared: \(change.words)")
+            principal(change.by)
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
             member("detail", "credential \(name)\(validity)")
@@ -80,7 +89,7 @@ extension JSONObjectWriter {
             member("source", source.rawValue)
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .routeResumed,
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted,
             .requestRefused, .configReloaded:
             break
         }

@@ -18,16 +18,16 @@ extension APICall {
         var done = BulkProgress(next: wanted.cursor)
         let began = SystemClock.wall() / 1_000_000
         let durable = caller.server.durable
-        let user = caller.client?.user
+        let principal = await caller.principal()
         let patience = Patience(caller.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
-        defer { record(wanted, done, caller) }
+        defer { record(wanted, done, principal, caller) }
         for turn in 0..<APICall.bulkTurns {
             let left = wanted.limit - done.matched
             guard left > 0, turn == 0 || done.next != nil, caller.isThere else { break }
             let offset =
                 wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0) } ?? .zero
-            var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(user, isBulk: true))
+            var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
             order.spacing = wanted.spacing(after: offset)
             let turn: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
@@ -54,10 +54,11 @@ extension APICall {
         return Answer(200, json.bytes)
     }
 
-    private func record(_ wanted: BulkAction, _ done: BulkProgress, _ caller: Caller) {
+    private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)
+    {
         guard !wanted.isDryRun, done.changed > 0 else { return }
         let change = JobsChange(
-            user: caller.client?.user,
+            by: principal,
             action: wanted.action,
             filter: wanted.filter,
             changed: done.changed,

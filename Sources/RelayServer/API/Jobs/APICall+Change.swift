@@ -33,14 +33,14 @@ extension APICall {
         let version = tags.isEmpty || tags.hasAny ? nil : job.version
         let id = job.record.id
         let patience = Patience(caller.server.relay.ports, JobOptions())
-        let user = caller.client?.user
+        let principal = await caller.principal()
         let changed = try await patience.write(in: durable.store) { () throws(Problem) in
             try await durable.operations.act(
                 action,
                 on: id,
                 version: version,
                 takesSuperseded: takesSuperseded,
-                by: user
+                by: principal
             )
         }
         guard let changed else { return Answer(204, []) }

@@ -31,25 +31,38 @@ extension APICall {
             if !document.isEmpty { try checkJSON("a pause") }
             let order = try PauseOrder(document)
             _ = try server.engine.snapshot.entry(name)
+            let principal = await caller.principal()
             try await patience.write(in: durable.store) { () throws(Problem) in
-                try await durable.pauses.pause(name, reason: order.reason, for: order.duration)
+                try await durable.pauses.pause(
+                    name,
+                    reason: order.reason,
+                    for: order.duration,
+                    by: principal
+                )
             }
         case .breaker:
             try checkJSON("the order")
             let order = try BreakerOrder(document)
-            try order.apply(to: try server.engine.snapshot.entry(name), server.relay.ports.time.now())
+            let principal = await caller.principal()
+            let orders = try order.apply(
+                to: try server.engine.snapshot.entry(name),
+                by: principal,
+                server.relay.ports.time.now()
+            )
+            for order in orders { server.relay.ports.sink.record(.breakerOrdered(route: name, order)) }
             // Kept jobs may have waited for it.
             durable.resumed(name)
         case .clearLimits:
             if !document.isEmpty { try checkJSON("the order") }
             let order = try ClearOrder(document)
+            let principal = await caller.principal()
             let lifted = try order.apply(
                 to: try server.engine.snapshot.entry(name),
                 server.relay.ports.time.now()
             )
             if !lifted.isEmpty {
                 let change = LimitsChange(
-                    user: caller.client?.user,
+                    by: principal,
                     upstreams: lifted,
                     requests: order.requests
                 )
@@ -61,8 +74,9 @@ extension APICall {
                 throw Problem(.badRequest, "a resume has no document")
             }
             _ = try server.engine.snapshot.entry(name)
+            let principal = await caller.principal()
             try await patience.write(in: durable.store) { () throws(Problem) in
-                try await durable.pauses.resume(name)
+                try await durable.pauses.resume(name, by: principal)
             }
         }
         let view = try await RouteView(server)

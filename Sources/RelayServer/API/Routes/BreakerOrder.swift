@@ -38,8 +38,13 @@ struct BreakerOrder {
 
     /// Puts it in force.
     ///
+    /// - Returns: what was said of each upstream.
     /// - Throws: `bad_request` when the route has no breaker, or no such upstream.
-    func apply(to entry: Snapshot.Entry, _ now: Instant) throws(Problem) {
+    func apply(
+        to entry: Snapshot.Entry,
+        by principal: Principal?,
+        _ now: Instant
+    ) throws(Problem) -> [BreakerOrdered] {
         let names = entry.route.policy.upstreams.map(\.name)
         if let upstream, !names.contains(upstream) {
             throw Problem(
@@ -55,8 +60,16 @@ struct BreakerOrder {
             )
         }
         let until = order == nil ? now : now.advanced(by: duration)
-        for name in names where upstream == nil || upstream == name {
-            entry.memory.traffic.order(order, of: name, entry.route, until: until, now)
+        let before = entry.memory.traffic.standing(of: entry.route, now).upstreams
+        return before.filter { upstream == nil || upstream == $0.name }.map { before in
+            entry.memory.traffic.order(order, of: before.name, entry.route, until: until, now)
+            return BreakerOrdered(
+                by: principal,
+                upstream: before.name,
+                order: order,
+                previous: before.breaker,
+                duration: duration
+            )
         }
     }
 }

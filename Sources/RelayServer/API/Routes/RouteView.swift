@@ -170,6 +170,7 @@ struct RouteView {
             writer.moment("began_at", pause.began)
             writer.moment("until", pause.until)
             if let rule = pause.rule { writer.member("rule", rule) }
+            writer.principal(pause.by)
         }
     }
 }

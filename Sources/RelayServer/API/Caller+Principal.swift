@@ -1,0 +1,22 @@
+import RelayCore
+import RelayPosix
+
+extension Caller {
+    /// How long an action waits for the name of whoever asked for it; later its uid alone is told.
+    private static let patience: Duration = .milliseconds(250)
+
+    /// Who asks; nil when the kernel has no name for them.
+    func principal() async -> Principal? {
+        guard let user = client?.user else { return nil }
+        let wait = Pending<String?>()
+        switch server.names.lookUp(user, { wait.give($0) }) {
+        case .known(let name): return Principal(user, name: name)
+        case .refused: return Principal(user)
+        case .asked:
+            let time = server.relay.ports.time
+            let deadline = time.now().advanced(by: Caller.patience)
+            let name = await cancelling(at: deadline, time) { await wait.valueUnlessCancelled() }
+            return Principal(user, name: name.flatMap { $0 }.flatMap { $0 })
+        }
+    }
+}
