@@ -7,7 +7,11 @@ enum JobRecords {
     static let recovered = JournalRecord.Kind(.info, .recovered)
     static let fallbackServed = JournalRecord.Kind(.warning, .fallbackServed)
     /// The limit is the operator's to move, so it is told as loudly as a 403.
-    static let requestRefused = JournalRecord.Kind(.warning, .requestRefused)
+    static func requestRefused(_ refused: RefusedRequest) -> JournalRecord.Kind {
+        let isOurs = refused.status == 413 || refused.status.isServerError && refused.status != 501
+        // What else is refused is the caller's to mend.
+        return JournalRecord.Kind(isOurs ? .warning : .info, .requestRefused)
+    }
 
     static func attemptFailed(_ job: JobContext, _ attempt: Attempt, _ next: Attempt.Next) -> JournalRecord {
         let message =
@@ -95,14 +99,15 @@ enum JobRecords {
     }
 
     static func requestRefused(_ refused: RefusedRequest) -> JournalRecord {
-        let place = refused.route.map { "on route \($0)" } ?? "for the API"
+        let isAPI = refused.path.hasPrefix("/v1/")
+        let place = refused.route.map { " on route \($0)" } ?? (isAPI ? " for the API" : "")
         var record = JournalRecord(
-            requestRefused,
-            "\(refused.method.rawValue) \(place) refused with \(refused.status.rawValue): \(refused.detail)"
+            requestRefused(refused),
+            "\(refused.method?.rawValue ?? "a request")\(place) refused with \(refused.status.rawValue): \(refused.detail)"
         )
         record.add(.route, refused.route)
-        record.add(.httpMethod, refused.method.rawValue)
-        record.add(.urlPath, refused.path)
+        record.add(.httpMethod, refused.method?.rawValue)
+        record.add(.urlPath, refused.path.isEmpty ? nil : refused.path)
         record.add(.httpStatus, refused.status.rawValue)
         record.add(.failureKind, refused.code)
         record.add(.source, "relay")

@@ -33,7 +33,7 @@ final class JournalEvents: JobListener {
             write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)
         case .requestRefused(let refused):
             write(
-                JobRecords.requestRefused,
+                JobRecords.requestRefused(refused),
                 refused.route ?? "(api)",
                 FailureKind(rawValue: refused.code)
             ) { JobRecords.requestRefused(refused) }

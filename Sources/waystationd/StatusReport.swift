@@ -187,6 +187,7 @@ struct StatusReport {
         json.member("name", name)
         entry.write(isPaused: pause != nil, engine.time, into: &json)
         if let pause { json.member("pause_reason", pause.reason) }
+        json.principal(pause?.by, as: "paused_by")
         json.member("queued", jobs.unfinished(name))
         json.member("held", jobs.count(.held, of: name))
         json.member("dead", jobs.count(.dead, of: name))

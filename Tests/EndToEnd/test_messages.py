@@ -1,9 +1,11 @@
 """Malformed and unusual messages over the jobs socket."""
 
+import json
+import os
 import socket
 import unittest
 
-from caller import chunked, request
+from caller import Caller, ask, chunked, request
 from malformed import MALFORMED
 from relay import RelayTest, route
 from upstream import answer
@@ -208,6 +210,41 @@ class UnusualMessages(Served):
             caller.send(b"GET /r/up/stream HTTP/1.0\r\n\r\n")
             got = caller.answer()
             self.assertEqual((got.body, got["Transfer-Encoding"]), (b"a" * 9 + b"b", None))
+
+    def test_what_is_refused_as_it_is_is_told_of_with_the_route_its_path_names(self):
+        upgrade = [("Upgrade", "websocket"), ("Connection", "upgrade")]
+        refused = [
+            ("GET", "/r/up/%zz", [], None, 400, "bad_target", "up"),
+            ("GET", "/r/nobody-has-it/x?secret=CANARY", [], None, 404, "route_not_found", ""),
+            ("GET", "/r/up/x", upgrade, None, 501, "not_implemented", "up"),
+            ("POST", "/v1/jobs", [("Content-Type", "text/plain")], b"{}", 415, "unsupported_media_type", ""),
+            ("POST", "/v1/jobs", [("Content-Type", "application/json")], b'{"nap": 1}', 422, "invalid_job", ""),
+        ]
+        for method, path, fields, body, status, code, _ in refused:
+            self.assert_problem(self.relay.ask(method, path, fields, body), status, code)
+        with self.relay.caller() as caller:
+            caller.send_quietly(b"GET / HTTP/9.9\r\n\r\n")
+            self.assertGreaterEqual(caller.answer().status, 400)
+        metrics = ask(self.relay.control, "GET", "/metrics").body.decode()
+        for *_, status, code, name in refused:
+            self.assertIn(f'waystation_requests_rejected_total{{route="{name}",code="{code}"}}', metrics)
+            self.relay.errors.wait(f" refused with {status}: ")
+        self.relay.errors.wait("GET on route up refused with 501")
+        self.relay.errors.wait("a request refused with ")
+        self.assertNotIn("nobody-has-it", metrics)
+        self.assertNotIn("CANARY", self.relay.errors.text())
+        with Caller(self.relay.control) as caller:
+            caller.send(request("GET", "/v1/events?after=0&type=waystation.request.refused", [
+                ("Accept", "application/x-ndjson")]))
+            caller.head()
+            told = []
+            # Five of one user are told in a minute, which may be over in between.
+            while len(told) < 5:
+                size = int(caller._until(b"\r\n"), 16)
+                told += [json.loads(line)["data"] for line in caller._exactly(size).splitlines()]
+                caller._exactly(2)
+        self.assertTrue(all(event["uid"] == os.getuid() for event in told), told)
+        self.assertTrue({event.get("route") for event in told} <= {"up", None}, told)
 
     def test_trailers_of_a_request_are_dropped(self):
         with self.relay.caller() as caller:

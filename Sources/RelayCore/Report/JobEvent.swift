@@ -114,10 +114,11 @@ package struct LimitsChange: Sendable {
 
 /// A request that never became a job.
 package struct RefusedRequest: Sendable {
-    /// Nil of one for the API.
+    /// Nil of one for the API, and of one whose path names no route of the configuration.
     package var route: String?
-    package var method: Method
-    /// Below the route, without its query; a whole one of the API's.
+    /// Nil of one whose head could not be read.
+    package var method: Method?
+    /// Below the route, without its query; a whole one of the API's, and none where no head could be read.
     package var path: String
     package var client: ClientIdentity?
     package var status: Status
@@ -127,7 +128,7 @@ package struct RefusedRequest: Sendable {
 
     package init(
         route: String?,
-        method: Method,
+        method: Method?,
         path: String,
         client: ClientIdentity?,
         status: Status,

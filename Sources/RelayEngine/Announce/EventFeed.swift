@@ -11,6 +11,7 @@ package final class EventFeed: JobListener {
         var next: UInt64
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter: UInt64 = 0
+        var refusals = RefusalRation()
 
         /// Of the oldest event that is still there.
         var first: UInt64 { next - UInt64(ring.count) }
@@ -37,6 +38,11 @@ package final class EventFeed: JobListener {
     package func heard(_ event: JobEvent, at wall: Int64) {
         guard let kind = event.kind else { return }
         let waiters: [UInt64: CheckedContinuation<Void, Never>] = state.withLock { state in
+            if case .requestRefused(let refused) = event,
+                !state.refusals.takes(refused.client?.user, wall)
+            {
+                return [:]
+            }
             let told = Told(number: state.next, at: wall, kind: kind, event: event)
             if state.ring.count < capacity {
                 state.ring.append(told)

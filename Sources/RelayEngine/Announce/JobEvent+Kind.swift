@@ -12,6 +12,7 @@ extension JobEvent {
         case jobCancelled = "waystation.job.cancelled"
         case jobExpired = "waystation.job.expired"
         case jobHeld = "waystation.job.held"
+        case requestRefused = "waystation.request.refused"
         case routePaused = "waystation.route.paused"
         case routeResumed = "waystation.route.resumed"
         case routeBreaker = "waystation.route.breaker"
@@ -33,6 +34,7 @@ extension JobEvent {
         case .attemptFailed: .attemptFailed
         case .changed(let report): report.state == .held ? .jobHeld : nil
         case .ended(let report): JobEvent.kind(ofEnd: report)
+        case .requestRefused: .requestRefused
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
         case .breakerChanged: .routeBreaker
@@ -44,7 +46,7 @@ extension JobEvent {
         case .configRejected: .configRejected
         case .storageStalled: .storageStalled
         case .storageResumed: .storageResumed
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .requestRefused: nil
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted: nil
         }
     }
 
@@ -82,8 +84,11 @@ extension JobEvent {
 
     package var job: JobID? { report?.id ?? context?.id }
 
-    /// Who handed the job over.
-    package var user: UInt32? { report?.user ?? context?.client?.user }
+    /// Who handed the job over, or asked for what was refused.
+    package var user: UInt32? {
+        if case .requestRefused(let refused) = self { return refused.client?.user }
+        return report?.user ?? context?.client?.user
+    }
 
     package var route: String? {
         switch self {

@@ -11,8 +11,7 @@ extension Connection: AnswerReceiver {
         } catch {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }
-            tell(error, of: head)
-            if head.submits { server.problems.count(error) }
+            count(error, of: head)
             answer(error, isHead: head.method == .head)
             return nil
         }
@@ -30,7 +29,7 @@ extension Connection: AnswerReceiver {
             return upload
         } catch {
             keepsAlive = false
-            if upload.head.submits { server.problems.count(error) }
+            count(error, of: upload.head)
             answer(error, isHead: upload.head.method == .head)
             return nil
         }

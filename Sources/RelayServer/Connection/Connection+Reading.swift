@@ -122,6 +122,7 @@ extension Connection {
         do throws(HTTPParseError) {
             result = try parser.parse(bytes)
         } catch {
+            tellUnread(Problem(error))
             refuse(Problem(error))
             return bytes.count
         }
@@ -175,6 +176,7 @@ extension Connection {
         do throws(HTTPParseError) {
             used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
         } catch {
+            count(Problem(error), of: upload.head)
             refuse(Problem(error))
             return bytes.count
         }
@@ -187,7 +189,7 @@ extension Connection {
     @discardableResult
     private func goOn(collecting upload: Upload) -> Bool {
         if upload.collected.count > upload.limit {
-            tell(upload.tooLarge, of: upload.head)
+            count(upload.tooLarge, of: upload.head)
             refuse(upload.tooLarge)
             return false
         }

@@ -95,6 +95,7 @@ extension Upload {
             do throws(Problem) {
                 answer = try await self.answer(Caller(connection))
             } catch {
+                connection.tell(error, of: head)
                 answer = Answer(error)
             }
             rest = connection.write(answer, isHead: head.method == .head)
@@ -155,25 +156,6 @@ extension RequestHead {
         let isJobs =
             target.hasPrefix("/v1/jobs") && !target.hasPrefix("/v1/jobs/") || target.hasPrefix("/v1/stream")
         return target.hasPrefix("/r/") || method == .post && isJobs
-    }
-}
-
-extension Connection {
-    /// Notes a request that was too large: the limit is an operator's to raise.
-    func tell(_ problem: Problem, of head: RequestHead) {
-        guard problem.code == .contentTooLarge else { return }
-        let target = try? RelayTarget.parse(head.target)
-        let refused = RefusedRequest(
-            route: target?.route,
-            method: head.method,
-            path: String((target.map { "/" + $0.rest } ?? head.target).prefix { $0 != "?" }),
-            client: client,
-            status: problem.status,
-            code: problem.code.rawValue,
-            detail: problem.detail
-        )
-        server.engine.rest.end()
-        server.relay.ports.sink.record(.requestRefused(refused))
     }
 }
 

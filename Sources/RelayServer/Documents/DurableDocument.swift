@@ -146,9 +146,9 @@ extension ActionRecord {
 
 extension JSONObjectWriter {
     /// By whom something was done.
-    mutating func principal(_ principal: Principal?) {
+    package mutating func principal(_ principal: Principal?, as name: String = "by") {
         guard let principal else { return }
-        object("by") { by in
+        object(name) { by in
             by.member("uid", principal.user)
             if let name = principal.name { by.member("user", name) }
         }

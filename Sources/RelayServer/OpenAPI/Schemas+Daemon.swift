@@ -126,7 +126,8 @@ extension OpenAPI {
 
     private static let statusRoute: [Property] =
         condition(conditions) + [
-            .maybe("pause_reason", .text), Property("queued", .count), Property("held", .count),
+            .maybe("pause_reason", .text), .maybe("paused_by", .named("Principal")),
+            Property("queued", .count), Property("held", .count),
             Property("dead", .count),
         ]
 }

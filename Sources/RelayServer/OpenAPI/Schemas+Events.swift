@@ -46,6 +46,7 @@ extension OpenAPI {
                     .word(RouteStanding.Breaker.allCases.map(\.rawValue)),
                     "The state of a breaker before an operator's order."
                 ),
+                .maybe("code", .word(Problem.Code.allCases.map(\.rawValue)), "Of a refused request."),
                 .maybe("by", .named("Principal"), "Who asked for it."),
                 .maybe(
                     "lost",

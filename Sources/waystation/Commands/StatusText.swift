@@ -222,7 +222,10 @@ struct StatusNotes {
     var lines: [String] {
         let name = safe(route["name"]?.text ?? "?")
         var notes: [String] = []
-        if let reason = route["pause_reason"]?.text { notes.append("paused: \(safe(reason))") }
+        if let reason = route["pause_reason"]?.text {
+            let who = principalWords(route["paused_by"]).map { " by \($0)" } ?? ""
+            notes.append("paused\(who): \(safe(reason))")
+        }
         if ["failing", "degraded"].contains(route["state"]?.text) { notes.append(condition) }
         if let breaches = route["never_fails_breaches"]?.integer, breaches > 0 {
             notes.append("never_fails breached \(breaches)x")

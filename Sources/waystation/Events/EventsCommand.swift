@@ -135,6 +135,7 @@ func eventLine(_ event: JSONValue, _ moments: Moments) -> String {
     var type = safe(event["type"]?.text ?? "?")
     if type.hasPrefix("waystation.") { type.removeFirst("waystation.".count) }
     var words: [String?] = [word("route"), word("job"), number("attempt", "attempt "), number("status")]
+    words.append(word("code"))
     words += [word("kind"), word("end", "ended as "), word("rule", "rule ")]
     if let wait = data?["wait_ms"]?.double {
         words.append("next in \(DurationText.short(milliseconds: wait))")

@@ -55,6 +55,7 @@ extension Meaning {
         ),
         event("job.expired", "A kept job is over because its time ran out."),
         event("job.held", "A kept job was put aside."),
+        event("request.refused", "A request was refused as it is; code says why."),
         event("route.paused", "A route sends nothing until it is resumed; detail is the reason."),
         event("route.resumed", "A paused route goes on."),
         event(

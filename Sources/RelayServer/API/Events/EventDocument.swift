@@ -58,6 +58,10 @@ extension JSONObjectWriter {
             member("upstream", attempt.upstream)
         case .attemptFailed(_, let attempt): members(of: attempt)
         case .changed(let report), .ended(let report): members(of: report)
+        case .requestRefused(let refused):
+            member("status", refused.status.rawValue)
+            member("code", refused.code)
+            member("detail", "\(refused.method.map { "\($0.rawValue): " } ?? "")\(refused.detail)")
         case .routePaused(_, let pause):
             member("detail", pause.reason)
             if let rule = pause.rule { member("rule", rule) }
@@ -90,7 +94,7 @@ extension JSONObjectWriter {
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted,
-            .requestRefused, .configReloaded:
+            .configReloaded:
             break
         }
     }
