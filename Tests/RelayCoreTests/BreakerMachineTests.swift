@@ -112,6 +112,19 @@ struct BreakerMachineTests {
         #expect(machine.state == .closed && machine.since == nil)
     }
 
+    @Test("An attempt beside the probe that says nothing leaves it to the probe")
+    func beside() throws {
+        var machine = run(words(0, 20))
+        guard case .open(let until, _) = machine.state else { throw Unexpected(machine.state) }
+        #expect(machine.leave(Self.settings, until) == .probe)
+        let probing = machine.state
+        _ = machine.ended(.nothing, epoch: machine.epoch, isProbe: false, Self.settings, random: 0, until)
+        #expect(machine.state == probing)
+        guard case .refused = machine.leave(Self.settings, until) else { throw Unexpected(machine.state) }
+        _ = machine.ended(.nothing, epoch: machine.epoch, Self.settings, random: 0, until)
+        #expect(machine.leave(Self.settings, until) == .probe, "another finds out where the probe could not")
+    }
+
     @Test("A break is a tenth of the outage so far, the first at the least and the longest at the most")
     func grows() throws {
         var machine = run(words(0, 20))

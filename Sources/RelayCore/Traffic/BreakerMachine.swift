@@ -112,12 +112,13 @@ package struct BreakerMachine: Sendable {
         return Memory(attempts: Int(total.all), failed: Int(total.bad), failedInARow: failuresInARow)
     }
 
-    /// An attempt that had leave has ended; `random` is uniform in all of `UInt64`.
+    /// An attempt that had leave has ended, as the probe or beside it; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: whether the state has changed.
     mutating func ended(
         _ word: Word,
         epoch began: UInt32,
+        isProbe: Bool = true,
         isSlow: Bool = false,
         _ settings: BreakerSettings,
         random: UInt64,
@@ -133,7 +134,8 @@ package struct BreakerMachine: Sendable {
             open(settings.breakDuration, random, now)
             return true
         case (.probing(let wait), .nothing):
-            // Somebody else is to find out.
+            // One that went beside the probe leaves it alone; where the probe says nothing, another is to find out.
+            guard isProbe else { return false }
             state = .open(until: now, wait: wait)
             epoch &+= 1
             return false

@@ -217,6 +217,7 @@ struct UpstreamTraffic: Sendable {
         let hasChanged = breaker.ended(
             word.breaker,
             epoch: leave.epoch,
+            isProbe: leave.isProbe,
             settings.breaker,
             random: random,
             now
@@ -293,6 +294,7 @@ struct UpstreamTraffic: Sendable {
         let hasChanged = breaker.ended(
             said,
             epoch: leave.epoch,
+            isProbe: leave.isProbe,
             isSlow: slow,
             settings.breaker,
             random: random,
