@@ -85,8 +85,9 @@ extension TrafficChecker {
         let waiting = jobs.filter {
             !$0.isOver && $0.sent == 0 && !$0.hasPast && $0.cancelledAt == nil && $0.began < now
         }
+        // One that waits for its retry wants no turn yet, and one that was led elsewhere may be held there by more.
         return waiting.contains(where: \.isKept)
-            && waiting.contains { !$0.isKept && $0.terms.number == terms.number }
+            && waiting.contains { !$0.isKept && !$0.retries && $0.moving == 0 && $0.terms.number == terms.number }
     }
 
     /// Nothing is under way, and nobody waits: nothing may be left of anything.
