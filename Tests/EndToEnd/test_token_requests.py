@@ -78,7 +78,7 @@ class TokenRequests(RelayTest):
         eventually(again, "a token of a second is fetched anew")
         self.assertEqual([form["refresh_token"] for form, _, _ in self.asked[:2]], ["r0", "r1"])
 
-    def test_another_audience_or_secret_is_asked_for_anew_after_a_reload(self):
+    def test_another_secret_is_asked_for_anew_after_a_reload(self):
         relay = self.start()
         self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
         relay.secret("pin", "an0ther")

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJSON
 import RelayTestSupport
 import Synchronization
 import Testing
@@ -171,6 +172,32 @@ struct TokenExchangeTests {
         let grant = try exchange.grant(status: 200, body: Array(body.utf8))
         #expect(grant.token == Secret("abc"))
         #expect(grant.expiresIn == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        "An answer in the endpoint's own words is read where it is said to stand",
+        arguments: [
+            (#""life":90000"#, 90), (#""life":"1500""#, 1), (#""life":999"#, 1), (#""life":null"#, nil),
+            (#""life":1e999"#, 315_360_000), (#""expires_in":3600"#, nil),
+        ] as [(String, Int64?)]
+    )
+    func ownWords(member: String, seconds: Int64?) throws {
+        let exchange = TokenExchange(
+            settings: settings {
+                $0.answer.token = JSONPointer(tokens: ["data", "jwt"])
+                $0.answer.lifetime = JSONPointer(tokens: ["data", "life"])
+                $0.answer.lifetimeUnit = .milliseconds
+            }
+        )
+        let body = #"{"token_type":"session","access_token":"other","data":{"jwt":"abc",\#(member)}}"#
+        let grant = try exchange.grant(status: 200, body: Array(body.utf8))
+        #expect(grant.token == Secret("abc"))
+        #expect(grant.expiresIn == seconds.map { .seconds($0) })
+        let error = #expect(throws: Failure.self) {
+            _ = try exchange.grant(status: 200, body: Array(#"{"access_token":"CANARY"}"#.utf8))
+        }
+        #expect(error?.detail.contains("without a usable token at /data/jwt") == true)
+        #expect(error?.detail.contains("CANARY") == false)
     }
 
     @Test("The standard's error code is told")

@@ -82,7 +82,10 @@ package struct TokenExchange: Sendable {
         guard let token = document.value(at: terms.token)?.text, !token.isEmpty, token.utf8.count <= 16_384,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { throw failure("answered 200 without a usable \(TokenExchange.name(terms.token))") }
-        if let type = document.member("token_type")?.text, type.lowercased() != "bearer" {
+        // An endpoint with names of its own may mean something of its own by this one, too.
+        if terms.token == TokenAnswerTerms().token, let type = document.member("token_type")?.text,
+            type.lowercased() != "bearer"
+        {
             throw failure("gave a token whose token_type is not Bearer")
         }
         let refreshToken = document.value(at: terms.refreshToken)?.text

@@ -87,7 +87,9 @@ extension TrafficChecker {
         }
         // One that waits for its retry wants no turn yet, and one that was led elsewhere may be held there by more.
         return waiting.contains(where: \.isKept)
-            && waiting.contains { !$0.isKept && !$0.retries && $0.moving == 0 && $0.terms.number == terms.number }
+            && waiting.contains {
+                !$0.isKept && !$0.retries && $0.moving == 0 && $0.terms.number == terms.number
+            }
     }
 
     /// Nothing is under way, and nobody waits: nothing may be left of anything.
