@@ -1,6 +1,8 @@
 """What the page shows is what the API and the command line tell."""
 
 import json
+import os
+import pwd
 import re
 import subprocess
 import threading
@@ -66,9 +68,10 @@ class Shown(PageTest):
         self.assertIn("succeeded", self.check(api("GET", "/v1/jobs?state=succeeded")["jobs"][0]["id"]))
         held = waiting[1]["id"]
         api("POST", f"/v1/jobs/{held}/hold")
-        self.assertIn("held by uid", self.check(held))
+        name = pwd.getpwuid(os.getuid()).pw_name
+        self.assertIn(f"held by {name} (uid", self.check(held))
         api("POST", f"/v1/jobs/{held}/release")
-        self.assertIn("released by uid", self.check(held))
+        self.assertIn(f"released by {name} (uid", self.check(held))
         cancelled = waiting[2]["id"]
         api("POST", f"/v1/jobs/{cancelled}/cancel")
         self.assertIn("cancelled", self.check(cancelled))

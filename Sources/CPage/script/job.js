@@ -88,7 +88,8 @@ function decisionText(attempt) {
 function actionEntry(done) {
   const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held",
     release: "released", expunge: "expunged" }[done.action] || done.action;
-  const who = done.uid === undefined ? "by somebody the kernel has no name for" : `by uid ${done.uid}`;
+  const uid = `uid ${done.uid}`;
+  const who = "by " + (done.uid === undefined ? "somebody the kernel has no name for" : done.user ? `${done.user} (${uid})` : uid);
   return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
