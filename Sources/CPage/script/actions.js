@@ -285,7 +285,7 @@ const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what
 function pauseAction(name) {
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
-    text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; requests that wait for their answer get 503 route_paused.",
+    text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; waiting requests get 503 route_paused.",
     fields: [
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
       { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
@@ -302,7 +302,7 @@ function pauseAction(name) {
 function resumeAction(name) {
   return action("Resume", "operate", () => ({
     title: `Resume route ${name}`,
-    text: "Lets the route go on, with the jobs that waited for it.",
+    text: "Lets the route go on, with the jobs that waited.",
     command: () => command("resume", name),
     button: () => "Resume",
     run: async () => {
@@ -346,7 +346,7 @@ function clearAction(route, upstream) {
 function constrainedAction() {
   return action("Network…", "operate", () => ({
     title: "Say whether the network is constrained",
-    text: "While it is, upstreams that are used when_constrained take the place of the first one of their route. on and off hold until auto leaves it to the configuration's files again, or the daemon is restarted.",
+    text: "While it is, upstreams that are used when_constrained take the place of the first one of their route. on and off hold until auto leaves it to the configured files, or the daemon restarts.",
     fields: [{ name: "state", title: "State", options: ["on", "off", "auto"], value: "on" }],
     command: values => command("constrained", values.state),
     button: ({ values }) => `Say ${values.state}`,
@@ -360,7 +360,7 @@ function constrainedAction() {
 function reloadAction() {
   return action("Reload…", "admin", () => ({
     title: "Reload the configuration",
-    text: "The daemon reads its configuration again. One with errors is refused, and the old one stays.",
+    text: "The daemon reads its configuration again. One with errors is refused; the old one stays.",
     command: () => command("reload"),
     button: () => "Reload",
     run: async () => {

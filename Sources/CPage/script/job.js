@@ -88,8 +88,8 @@ function decisionText(attempt) {
 function actionEntry(done) {
   const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held",
     release: "released", expunge: "expunged" }[done.action] || done.action;
-  const uid = `uid ${done.uid}`;
-  const who = "by " + (done.uid === undefined ? "somebody the kernel has no name for" : done.user ? `${done.user} (${uid})` : uid);
+  const { uid, user } = done;
+  const who = "by " + (uid === undefined ? "somebody the kernel has no name for" : user ? `${user} (uid ${uid})` : `uid ${uid}`);
   return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
