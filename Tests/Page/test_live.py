@@ -84,7 +84,7 @@ class Live(PageTest):
         job = self.scene.api("GET", "/v1/jobs?route=down")["jobs"][0]["id"]
         self.view(f"#/job/{job}", "Why it waits: backoff")
         self.scene.api("POST", f"/v1/jobs/{job}/cancel")
-        self.browser.wait_text("cancelled by uid", seconds=15)
+        self.browser.wait_text("cancelled by ", "(uid ", seconds=15)
 
     def test_a_daemon_that_is_away_is_told_of_and_its_return_too(self):
         self.scene.keep("down", "x", 1)
