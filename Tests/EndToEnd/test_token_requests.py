@@ -5,6 +5,7 @@ import signal
 import unittest
 import urllib.parse
 
+from caller import ask
 from relay import RelayTest, eventually, route
 from upstream import answer, as_json
 
@@ -85,6 +86,31 @@ class TokenRequests(RelayTest):
         relay.process.send_signal(signal.SIGHUP)
         eventually(lambda: relay.ask("GET", "/r/up/api").status == 200 and len(self.asked) == 2, "it is asked with the new one")
         self.assertEqual(self.asked[1][0]["pin"], "an0ther")
+
+    def test_whatever_of_it_changes_a_reload_asks_anew_with_it(self):
+        """Plain values and places in the answer as much as secrets; and what stays as it was is not asked for."""
+        relay = self.start()
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        routes = self.configured(relay)
+        auth = routes["up"]["auth"]
+        terms = auth["token_request"]
+        changes = [
+            lambda: terms["parameters"].update(resource="urn:shop"),
+            lambda: terms["headers"].update({"X-Signed": "plainly"}),
+            lambda: auth.update(answer={**self.ANSWER, "lifetime_unit": "s"}),
+        ]
+        for number, change in enumerate(changes, 2):
+            with self.subTest(number):
+                change()
+                relay.write(routes)
+                self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+                self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+                self.assertEqual(len(self.asked), number)
+        form, _, signed = self.asked[-1]
+        self.assertEqual((form["resource"], signed), ("urn:shop", "plainly"))
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(len(self.asked), len(changes) + 1)
 
     def test_a_secret_that_no_header_can_have_is_named_and_not_sent(self):
         relay = self.new_relay({})
