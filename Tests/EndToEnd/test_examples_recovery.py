@@ -4,6 +4,7 @@ import json
 import threading
 import time
 import unittest
+import urllib.parse
 
 from caller import request
 from examples import SECRETS, ExampleTest
@@ -108,6 +109,8 @@ class Reauthorize(ExampleTest):
         self.assertEqual(job["attempts"][0]["rule"], "stale-token")
         self.assertEqual([s.body for s in self.first.seen("/42")], [b"pay", b"pay"])
         self.assertEqual(self.tokens.issued, 2)
+        for asked in self.first.seen("/token"):
+            self.assertIn(("audience", "https://invoices.example/"), urllib.parse.parse_qsl(asked.body.decode()))
         said = self.relay.errors.text() + json.dumps(job)
         self.assertNotIn(SECRETS["client-secret"], said)
         self.assertNotIn("Bearer", said)
