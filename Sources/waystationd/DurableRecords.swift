@@ -160,27 +160,35 @@ enum DurableRecords {
     }
 
     static func limitsCleared(_ route: String, _ change: LimitsChange) -> JournalRecord {
-        let who = change.by?.description ?? "an operator"
-        var record = JournalRecord(
-            .notice,
+        done(
             .limitsCleared,
-            "\(who) cleared the limits of route \(route): \(change.words)"
+            "cleared the limits of route \(route): \(change.words)",
+            to: route,
+            by: change.by
         )
-        record.add(.route, route)
-        record.add(.clientUser, change.by?.user)
-        return record
     }
 
     static func ordered(_ route: String, _ change: BreakerOrdered) -> JournalRecord {
-        let who = change.by?.description ?? "an operator"
-        var record = JournalRecord(
-            .notice,
+        var record = done(
             .breakerOrdered,
-            "\(who) ordered the breaker of upstream \(change.upstream) of route \(route) \(change.words)"
+            "ordered the breaker of upstream \(change.upstream) of route \(route) \(change.words)",
+            to: route,
+            by: change.by
         )
-        record.add(.route, route)
         record.add(.upstream, change.upstream)
-        record.add(.clientUser, change.by?.user)
+        return record
+    }
+
+    /// What an operator has done to a route.
+    private static func done(
+        _ id: MessageID,
+        _ what: String,
+        to route: String,
+        by principal: Principal?
+    ) -> JournalRecord {
+        var record = JournalRecord(.notice, id, "\(principal?.description ?? "an operator") \(what)")
+        record.add(.route, route)
+        record.add(.clientUser, principal?.user)
         return record
     }
 

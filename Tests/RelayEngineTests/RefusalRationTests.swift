@@ -9,7 +9,7 @@ struct RefusalRationTests {
             RefusedRequest(
                 route: "r",
                 method: .post,
-                path: "/",
+                path: "/long",
                 client: user.map { ClientIdentity(user: $0, group: 1, process: 1, groups: [], unit: nil) },
                 status: 415,
                 code: "unsupported_media_type",
@@ -40,5 +40,16 @@ struct RefusalRationTests {
         #expect(users(feed).count == 50)
         feed.heard(.configReloaded, at: 0)
         #expect(users(feed).count == 51)
+    }
+
+    @Test("What its caller makes as long as it likes is not held with it")
+    func path() {
+        let feed = EventFeed()
+        feed.heard(refused(7), at: 0)
+        for told in feed.events(after: 0, limit: 1).events {
+            guard case .requestRefused(let refused) = told.event else { continue }
+            #expect(refused.path.isEmpty && refused.status == 415)
+        }
+        #expect(users(feed) == [7])
     }
 }

@@ -14,7 +14,9 @@ package struct TokenRequestTerms: Sendable, Equatable {
     ]
 
     /// Fields that it writes, besides those that frame a message.
-    package static let ownFields: Set<FieldName> = [.accept, .authorization, .contentType, .userAgent]
+    package static let ownFields: Set<FieldName> = [
+        .accept, .acceptEncoding, .authorization, .contentType, .userAgent,
+    ]
 
     private var values: [RouteQuery.Value] { (parameters.parameters + fields.parameters).map(\.value) }
 

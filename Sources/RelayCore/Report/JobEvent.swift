@@ -112,6 +112,15 @@ package struct LimitsChange: Sendable {
     }
 }
 
+extension JobEvent {
+    /// As events show it: without a refused request's path, which its caller makes as long as it likes.
+    package var shown: JobEvent {
+        guard case .requestRefused(var refused) = self else { return self }
+        refused.path = ""
+        return .requestRefused(refused)
+    }
+}
+
 /// A request that never became a job.
 package struct RefusedRequest: Sendable {
     /// Nil of one for the API, and of one whose path names no route of the configuration.

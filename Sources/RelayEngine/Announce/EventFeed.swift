@@ -43,7 +43,7 @@ package final class EventFeed: JobListener {
             {
                 return [:]
             }
-            let told = Told(number: state.next, at: wall, kind: kind, event: event)
+            let told = Told(number: state.next, at: wall, kind: kind, event: event.shown)
             if state.ring.count < capacity {
                 state.ring.append(told)
             } else {
