@@ -103,11 +103,13 @@ class Upstream:
 
     `on(path, step, …)` sets what successive requests for the path get; the last step repeats. A step is bytes, a
     `Close`, or a function of the request that returns one of them or None when it has done everything itself.
-    A function with `reads_body = False` gets the request before its body is read.
+    A function with `reads_body = False` gets the request before its body is read. `script` sets the step of each of its
+    paths before anybody can ask, where somebody already tries to.
     """
 
-    def __init__(self, path=None, port=0):
-        self.steps, self.requests, self.connections = {}, [], []
+    def __init__(self, path=None, port=0, script=None):
+        self.steps = {path: [step] for path, step in (script or {}).items()}
+        self.requests, self.connections = [], []
         self.changed = threading.Condition()
         self.socket = socket.socket(socket.AF_UNIX if path else socket.AF_INET, socket.SOCK_STREAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
