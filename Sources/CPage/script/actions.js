@@ -285,7 +285,7 @@ const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what
 function pauseAction(name) {
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
-    text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; waiting requests get 503 route_paused.",
+    text: "Nothing of the route is sent until it is resumed: kept jobs wait, requests get 503 route_paused.",
     fields: [
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
       { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
@@ -315,7 +315,7 @@ function resumeAction(name) {
 function breakerAction(route, upstream) {
   return action("Breaker…", "operate", () => ({
     title: `Breaker of ${upstream} (route ${route})`,
-    text: "Open, nothing is sent to it: requests fail with breaker_open, kept jobs wait. Closed, it is sent to in any case. Auto leaves it to itself.",
+    text: "Open, nothing is sent to it: requests fail with breaker_open, kept jobs wait. Closed, it always is. Auto leaves it to itself.",
     fields: [
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
@@ -332,7 +332,7 @@ function breakerAction(route, upstream) {
 function clearAction(route, upstream) {
   return action("Clear limits…", "operate", () => ({
     title: `Clear the limits of ${route}/${upstream}`,
-    text: "Lifts what it has asked for and what was learnt of it, but not its breaker.",
+    text: "Lifts what it asked for and what was learnt of it, not its breaker.",
     fields: [{ name: "class", title: "Only of these requests, such as GET /reports" }],
     command: values => command("limits", route, "--clear", options({ upstream, ...values })),
     button: () => "Clear",
@@ -346,7 +346,7 @@ function clearAction(route, upstream) {
 function constrainedAction() {
   return action("Network…", "operate", () => ({
     title: "Say whether the network is constrained",
-    text: "While it is, upstreams that are used when_constrained take the place of the first one of their route. on and off hold until auto leaves it to the configured files, or the daemon restarts.",
+    text: "While it is, upstreams used when_constrained take the first one's place. on and off hold until auto leaves it to the configured files, or the daemon restarts.",
     fields: [{ name: "state", title: "State", options: ["on", "off", "auto"], value: "on" }],
     command: values => command("constrained", values.state),
     button: ({ values }) => `Say ${values.state}`,

@@ -141,6 +141,7 @@ function storyCommands(job) {
   const journal = `waystation logs ${job.id}`;
   const reason = job.blocker?.reason || job.reason;
   if (job.state === "succeeded") return [];
+  if (isOver(job) && job.durable && !job.links.request_body) return [jobs("drop"), journal];
   if (isOver(job) && isInDoubt(job)) {
     return [...(job.status === undefined ? []
       : [["the last answer there was: ", command("cat", job.id, "--response")]]),

@@ -166,6 +166,11 @@ struct JobStory {
         job.json["in_doubt"] == .bool(true) || DeadGroups.doubts.contains(job.string("end") ?? "")
     }
 
+    /// Whether what it was to send is kept no more, so that it cannot be sent again.
+    private var isGone: Bool {
+        job.json["durable"] == .bool(true) && job.json["links"]?["request_body"] == nil
+    }
+
     /// The commands that may help, ready to be copied.
     private var commands: [String] {
         let route = safe(job.json["route"]?.text ?? "")
@@ -174,6 +179,8 @@ struct JobStory {
         let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
         switch (job.state, reason) {
         case ("succeeded", _): return []
+        case ("dead", _) where isGone, ("cancelled", _) where isGone, ("expired", _) where isGone:
+            return [advice("jobs drop \(job.id)"), journal]
         case ("dead", _) where isInDoubt, ("cancelled", _) where isInDoubt, ("expired", _) where isInDoubt:
             let answer = advice("cat \(job.id) --response", isOwn: true)
             return (job.json["status"] == nil ? [] : ["the last answer there was: " + answer]) + [
