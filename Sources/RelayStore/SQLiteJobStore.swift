@@ -100,7 +100,8 @@ package final class SQLiteJobStore: JobStore {
             let fileThread = try WorkerThread<BodyFiles>("store-files") { files }
             let path = directory.database
             let shared = writer.shared
-            let reader = try WorkerThread<StoreReader>("store-reader") { () throws(StoreError) in
+            // Waited for: it must have the files that the writer has, whatever is put in their place later.
+            let reader = try WorkerThread<StoreReader>(waiting: "store-reader") { () throws(StoreError) in
                 try StoreReader(path, shared: shared, patience: options.readPatience)
             }
             let queue = CommitQueue()

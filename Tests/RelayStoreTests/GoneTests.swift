@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTestSupport
+import Synchronization
 import Testing
 
 @testable import RelayStore
@@ -55,6 +56,18 @@ struct GoneTests {
         #expect(!store.standing.isGone && log.values.count == 2)
         #expect(try await store.claim("r", limit: 9, at: now).claims.count == 2)
         await store.close()
+    }
+
+    @Test("A store is open when all that use its files have them")
+    func opened() throws {
+        // The store's reader is made so; one that came late would find what stands at the path by then.
+        let isMade = Mutex(false)
+        let thread = try WorkerThread<Void>(waiting: "late") { isMade.withLock { $0 = true } }
+        #expect(isMade.withLock { $0 })
+        thread.end()
+        #expect(throws: StoreError.self) {
+            _ = try WorkerThread<Void>(waiting: "failing") { () throws(StoreError) in throw .closed }
+        }
     }
 
     @Test("A file that goes while a job is written takes its acknowledgement with it")

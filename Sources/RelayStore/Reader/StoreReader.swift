@@ -16,6 +16,9 @@ final class StoreReader {
     init(_ path: String, shared: StoreShared, patience: Duration) throws(StoreError) {
         database = try Database(path, readOnly: true)
         try database.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; PRAGMA query_only = ON")
+        // The first look opens the log. A look at an empty file in the database's place would have SQLite take the log
+        // for a stray one and remove it, and with it the jobs that only the log has.
+        try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
         self.shared = shared
         self.patience = patience
     }

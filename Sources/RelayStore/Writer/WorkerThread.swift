@@ -16,7 +16,7 @@ final class WorkerThread<Context>: Sendable {
     private let over = Semaphore()
     let activity: Activity
 
-    /// Makes the context on the new thread; `ready` learns whether it could be.
+    /// Makes the context on the new thread, for which nobody waits; `ready` learns whether it could be.
     init(
         _ name: String,
         make: @escaping @Sendable () throws(StoreError) -> Context,
@@ -37,6 +37,16 @@ final class WorkerThread<Context>: Sendable {
                 }
             }
         } catch { throw StoreError(.failed, "cannot start a thread of the job store: \(error)") }
+    }
+
+    /// Blocks until the context has been made on the new thread, and throws what `make` has thrown.
+    convenience init(
+        waiting name: String,
+        make: @escaping @Sendable () throws(StoreError) -> Context
+    ) throws(StoreError) {
+        let made = Handover<StoreError?>()
+        try self.init(name, make: make) { made.give($0) }
+        if let error = made.take() { throw error }
     }
 
     func perform<Value: Sendable>(
