@@ -115,6 +115,14 @@ let brokenHints: [BrokenRow] = {
             ]
         ),
         Row(
+            .route,
+            #""request": {"headers": {"set": {"X-A": "1", "x-a": "hunter2", "X-B": "2"}}}"#,
+            [
+                #"2:45: error: the same header as "X-A": upper and lower case are one  "#
+                    + "[/routes/r/request/headers/set/x-a] => remove one"
+            ]
+        ),
+        Row(
             .whole,
             #"{"routes": {"r": {"upstreams": [{"name": "u", "url": "u.example"}]}}}"#,
             [

@@ -12,15 +12,28 @@ private func asked(
     RequestClass(method, target: target, contentLength: length, user: user)
 }
 
+/// A name for each number; digits would be an identifier.
+private func word(_ number: Int) -> String {
+    String(String.UnicodeScalarView("\(number)".unicodeScalars.map { Unicode.Scalar(UInt8($0.value) + 49) }))
+}
+
 @Suite("Requests are told apart by what they ask, and of whom they are", .timeLimit(.minutes(1)))
 struct RequestClassTests {
     @Test(
-        "A class is the method and the first two segments of the path",
+        "A class is the method and the path: two segments, what leads up to a version besides, and no identifier",
         arguments: [
-            ("", "GET /"), ("/", "GET /"), ("orders", "GET /orders"), ("/orders/7", "GET /orders/7"),
-            ("orders/7/items?x=1", "GET /orders/7"), ("orders?secret=1", "GET /orders"),
-            ("a\u{1}b", "GET /a?b"),
+            ("", "GET /"), ("/", "GET /"), ("orders", "GET /orders"), ("/orders/7", "GET /orders/*"),
+            ("orders/7/items?x=1", "GET /orders/*"), ("orders?secret=1", "GET /orders"),
+            ("/repos/anna/relay/issues", "GET /repos/anna"), ("/api/v1/bad", "GET /api/v1/bad"),
+            ("/api/v1/good/a", "GET /api/v1/good/a"), ("/v2/charges/ch_3Px9z0", "GET /v2/charges/*"),
+            ("/rest/api/2/issue/KEY-1", "GET /rest/api/2/issue/*"), ("/a/b/2/issue", "GET /a/b"),
+            ("/services/data/v58.0/sobjects/Account/7", "GET /services/data/v58.0/sobjects/Account"),
+            ("/a/b/c/v1/d/e/f", "GET /a/b/c/v1/d/e"), ("/a/b/c/d/v1/e", "GET /a/b"),
+            ("/oauth2/token", "GET /oauth2/token"), ("/view/v", "GET /view/v"), ("//x", "GET //x"),
+            ("/users/7d444840-9dc0-11d1-b245-5ffdce74fad2", "GET /users/*"), ("/a/b/", "GET /a/b"),
+            ("/a/", "GET /a/"), ("a\u{1}b", "GET /a?b"),
             (String(repeating: "x", count: 100), "GET /" + String(repeating: "x", count: 64)),
+            (String(repeating: "/x", count: 4_000), "GET /x/x"),
         ]
     )
     func names(target: String, name: String) { #expect(asked(.get, target).name == name) }
@@ -77,7 +90,7 @@ struct ClassTableTests {
     func outage() {
         var (table, tries) = (opened(), 0)
         for tick in 0..<60_000 {
-            let (now, one) = (at(1 + Double(tick) / 1_000), asked(.get, "\(tick)"))
+            let (now, one) = (at(1 + Double(tick) / 1_000), asked(.get, word(tick)))
             guard table.pass(one, now) == .tries else { continue }
             tries += 1
             table.tries(one, now)
@@ -85,7 +98,7 @@ struct ClassTableTests {
         }
         #expect((5...12).contains(tries), "\(tries) in a minute of a thousand classes a second")
         var full = opened()
-        for index in 0..<100 { full.ended(asked(.get, "\(index)"), works: false, at(1)) }
+        for index in 0..<100 { full.ended(asked(.get, word(index)), works: false, at(1)) }
         #expect(full.entries.count == ClassTable.most)
         #expect(full.pass(asked(.get, "new"), at(100)) == .fails)
     }

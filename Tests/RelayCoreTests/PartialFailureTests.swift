@@ -3,9 +3,10 @@ import Testing
 
 @testable import RelayCore
 
-/// One second after the other of a route, whose bad requests fail or hang and whose good ones are answered in 10 ms.
+/// One second after the other of a route, whose bad requests fail or hang and whose good ones are answered in 10 ms or so.
 private struct Road {
     let route = makeTrafficRoute()
+    var goodTakes: Duration = .milliseconds(10)
     var machine = RouteTrafficMachine()
     private(set) var underWay: [(leave: TrafficLeave, isGood: Bool, end: Instant, word: AttemptWord)] = []
 
@@ -44,7 +45,7 @@ private struct Road {
         switch machine.leave(route, asking, of: { asked }, now) {
         case .held(let hold, _): return hold
         case .go(let leave):
-            let end = now.advanced(by: isGood ? .milliseconds(10) : badTakes)
+            let end = now.advanced(by: isGood ? goodTakes : badTakes)
             underWay.append((leave, isGood, end, isGood ? Road.fine : word))
             return nil
         }
@@ -79,6 +80,59 @@ struct PartialFailureTests {
         }
         #expect(refused.first == nil, "and \(refused.count) in all")
         #expect(road.window >= 128, "what hangs says nothing of how many the upstream takes")
+    }
+
+    @Test(
+        "Beside a path that is refused as too much answers that take half a second each have what they need under way",
+        arguments: [45, 60, 80]
+    )
+    func slow(share: Int) {
+        var road = Road(goodTakes: .milliseconds(500))
+        var held: [Double] = []
+        for tick in 0..<6_000 {
+            let now = at(Double(tick) / 100)
+            road.advance(to: now)
+            let isGood = (tick + 1) * share / 100 == tick * share / 100
+            let hold = road.send(
+                isGood: isGood,
+                isKept: false,
+                badTakes: .milliseconds(10),
+                Road.unavailable,
+                now
+            )
+            // Before the first answer nothing is known of either, and what was narrowed till then has to grow again.
+            if isGood, tick > 1_000, hold != nil { held.append(Double(tick) / 100) }
+        }
+        #expect(held.first == nil, "and \(held.count) in all")
+    }
+
+    @Test("An upstream that refuses requests of each kind narrows its window, however many kinds there are")
+    func refused() {
+        var road = Road()
+        let kinds = (0..<20).map { RequestClass(.get, target: "a\($0)x", contentLength: 0, user: 1) }
+        for tick in 0..<400 {
+            let now = at(Double(tick) / 20)
+            guard
+                case .go(let leave) = road.machine.leave(
+                    road.route,
+                    .init(kind: .first, place: 0, isKept: false, turn: .none),
+                    of: { kinds[tick % 20] },
+                    now
+                )
+            else { continue }
+            let word = tick % 3 == 0 ? Road.fine : Road.unavailable
+            let later = now.advanced(by: .milliseconds(1))
+            if road.machine.endedWell(leave, word, of: road.route, later) { continue }
+            _ = road.machine.ended(
+                leave,
+                word,
+                asked: { kinds[tick % 20] },
+                of: road.route,
+                random: 1 << 40,
+                later
+            )
+        }
+        #expect(road.window < 10)
     }
 
     @Test(

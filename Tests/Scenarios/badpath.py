@@ -29,7 +29,7 @@ def words(status):
 
 async def play(world, status):
     seconds = 5 if world.is_quick else 60
-    base = "same/kind/" if world.is_control else ""
+    base = "same/kind/" if world.is_control else "api/v1/"
     bad, good = f"/{base}bad", f"/{base}good"
     upstream = await world.upstream(lambda attempt: after(0.01, attempt, status if attempt.path == bad else 200))
     old = {"consecutive_failures": 10, "failure_ratio": 0.5, "sampling_duration": "30s", "on": [str(status)]}

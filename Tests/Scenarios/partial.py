@@ -8,7 +8,7 @@ from world.upstream import after
 from world.world import patient
 
 TITLE = "A part that fails"
-CONTROL = "a breaker that opens at four of ten, and nothing before the third segment to tell the requests apart by"
+CONTROL = "a breaker that opens at four of ten, and nothing but the query to tell the requests apart by"
 GOOD = "good calls answered ÷ sent"
 FIGURES = [
     Figure(GOOD, at_least=0.99, fails=0.9),
@@ -25,17 +25,19 @@ KINDS = {
     # A fault of SOAP, which looks like any other request.
     "fault": (("/service", "POST", (), b"good"), ("/service", "POST", (), b"no such customer"), 500),
     "size": (("/file", "POST", (), b"x"), ("/file", "POST", (), b"x" * 100_000), "cut"),
+    # Answers that take a while need more than a few under way.
+    "slow": (("/api/v1/good", "POST", (), b"x"), ("/api/v1/bad", "POST", (), b"x"), 503),
     "hanging": (("/good", "GET"), ("/hang", "GET"), "hangs"),
 }
 # What is asked in the control.
-HIDDEN = ("/same/kind/good", "POST", (), b"good"), ("/same/kind/bad", "POST", (), b"bad")
+HIDDEN = ("/same?good", "POST", (), b"good"), ("/same?bad", "POST", (), b"bad")
 USERS = 54100
 
 
 def cases(is_quick):
     if is_quick:
         return [{"kind": kind, "share": 60 if kind == "path" else 80, "users": 1}
-                for kind in ("path", "fault", "size", "hanging")]
+                for kind in ("path", "fault", "size", "slow", "hanging")]
     return [{"kind": kind, "share": share, "users": users}
             for kind in KINDS for share in (45, 60, 80) for users in ((1, 20) if share == 60 else (1,))]
 
@@ -56,7 +58,7 @@ async def play(world, kind, share, users):
 
     def serve(attempt):
         if (attempt.path, attempt.method, attempt.body) != (bad[0], bad[1], bad[3] if len(bad) > 3 else b""):
-            return after(0.01, attempt, 200)
+            return after(0.4 if kind == "slow" else 0.01, attempt, 200)
         if what == "cut":
             attempt.refuse()
         elif what != "hangs":

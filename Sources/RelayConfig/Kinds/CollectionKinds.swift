@@ -30,12 +30,14 @@ extension ValueKind {
         }.writing(write)
     }
 
-    /// An object whose names are the operator's; entries that are refused are left out.
+    /// An object whose names are the operator's; entries that are refused are left out, as is a name that stands twice in
+    /// another case where that tells none apart.
     static func map<Element>(
         _ element: ValueKind<Element>,
         name what: String,
         pattern: String? = nil,
         isSensitive: Bool = false,
+        ignoresCase: Bool = false,
         checkName: @escaping (String) throws(Refusal) -> Void
     ) -> ValueKind where Value == [(name: String, value: Element)] {
         var shape: Shape { .map(element.shape, name: TextShape(what, pattern: pattern)) }
@@ -50,8 +52,15 @@ extension ValueKind {
                 reading.refuse(node, expected: shape)
                 return nil
             }
+            var names: [String: String] = [:]
             return members.compactMap { member in
                 if member.name == "$comment" { return nil }
+                if ignoresCase, let first = names.updateValue(member.name, forKey: member.name.lowercased()) {
+                    reading.mask(member.value)
+                    let words = "the same header as \"\(printable(first))\": upper and lower case are one"
+                    reading.within(member.name) { $0.error(words, at: member.nameRange, hint: "remove one") }
+                    return nil
+                }
                 if isSensitive { reading.mask(member.value) }
                 return reading.within(member.name) { reading in
                     do throws(Refusal) {

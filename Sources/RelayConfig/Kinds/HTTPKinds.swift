@@ -66,7 +66,8 @@ extension ValueKind where Value == [(name: String, value: String)] {
             .fieldValue,
             name: "header names",
             pattern: ValueKind<String>.fieldNamePattern,
-            isSensitive: true
+            isSensitive: true,
+            ignoresCase: true
         ) { name throws(Refusal) in _ = try checkFieldName(name, for: use) }
     }
 }

@@ -30,7 +30,8 @@ extension ValueKind where Value == [(name: String, value: RouteQuery.Value)] {
         .map(
             value(.fieldValue, of: "header"),
             name: "header names",
-            pattern: ValueKind<String>.fieldNamePattern
+            pattern: ValueKind<String>.fieldNamePattern,
+            ignoresCase: true
         ) {
             name throws(Refusal) in
             let field = try checkFieldName(name, for: .credential)

@@ -12,8 +12,9 @@ extension ConfigurationTable {
                 "When an upstream is sent nothing because it fails. Each upstream has a circuit breaker of its own; "
                     + "while it is open requests like those that fail are not sent there, but for one probe at a "
                     + "time: they fail with breaker_open, which rules may act on, and kept jobs wait. Requests that "
-                    + "the upstream answers go on (they are told apart by user, method, the first two segments of the "
-                    + "path, and size). Failures are a missing or broken answer, 502, 503 and 504: what this side lacks "
+                    + "the upstream answers go on: they are told apart by user, method, path and size (of the path count "
+                    + "the first two segments, or those up to a version such as v1 and two more, and identifiers "
+                    + "count as one: /api/v1/orders/*). Failures are a missing or broken answer, 502, 503 and 504: what this side lacks "
                     + "(a descriptor, memory), a caller that gives up sooner than the upstream usually answers, and an "
                     + "answer that asks for patience count for nothing."
             ),

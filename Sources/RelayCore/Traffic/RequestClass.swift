@@ -2,7 +2,7 @@
 ///
 /// It is made only where an upstream is in trouble: a request to one that is well pays nothing for it.
 package struct RequestClass: Hashable, Sendable {
-    /// The method and the first two segments of the path, at most 64 bytes of it: `POST /orders/eu`.
+    /// The method and the kind of its path: `POST /orders/*` (`PathKind`).
     let name: String
     /// Whether its content is larger than what is read before it is sent, or of unknown length.
     let isLarge: Bool
@@ -13,7 +13,6 @@ package struct RequestClass: Hashable, Sendable {
 
     /// Content above that is large.
     static let largeContent: UInt64 = 65_536
-    private static let longestName = 64
 
     package init(
         _ method: Method,
@@ -22,19 +21,7 @@ package struct RequestClass: Hashable, Sendable {
         user: UInt32?,
         credential: String? = nil
     ) {
-        var path = ""
-        var segments = 0
-        for byte in target.utf8 where path.utf8.count < RequestClass.longestName {
-            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-            if byte == UInt8(ascii: "/") {
-                // The target may begin with a slash or without.
-                if path.isEmpty { continue }
-                segments += 1
-                if segments == 2 { break }
-            }
-            path.unicodeScalars.append(byte > 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
-        }
-        name = "\(method.rawValue) /\(path)"
+        name = "\(method.rawValue) \(PathKind.of(target))"
         isLarge = contentLength.map { $0 > RequestClass.largeContent } ?? true
         self.user = user
         self.credential = credential?.hashValue ?? 0

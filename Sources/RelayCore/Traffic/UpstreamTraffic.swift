@@ -16,6 +16,8 @@ struct UpstreamTraffic: Sendable {
     var classes = ClassTable()
     /// Those that take the second half of what may be under way.
     private var crowd = CrowdTable()
+    /// What is lost of one kind of request only.
+    private var losses = LossTable()
     private var usual = UsualTime()
     /// Attempts that have ended; and how many had at the last two looks, which are a second apart at least.
     private var endings = 0
@@ -146,6 +148,7 @@ struct UpstreamTraffic: Sendable {
         pace.clear()
         classes.clear()
         turns = RateLimitMachine()
+        losses = LossTable()
         window = WindowMachine(route.policy.traffic.window, limit: limit)
         (vainLooks, nextLook) = (0, now)
         lookRound(now)
@@ -177,7 +180,8 @@ struct UpstreamTraffic: Sendable {
     /// Finds out whether anything is wrong.
     private mutating func lookRound(_ now: Instant) {
         if pace.rate(now) == nil { pace.clear() }
-        isCalm = breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil
+        isCalm =
+            breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil && !losses.isWatching(now)
     }
 
     /// Whether one kind of request is spaced, and the others are not.
@@ -210,7 +214,9 @@ struct UpstreamTraffic: Sendable {
         let settings = route.policy.traffic
         defer { lookRound(now) }
         if word.breaker == .fails { cause = word.cause }
-        if word.window == .lost, settings.window.isEnabled, !leave.isProbe {
+        if word.window == .lost, settings.window.isEnabled, !leave.isProbe,
+            asked().map({ losses.ended($0.asked, .lost, now) }) ?? true
+        {
             window.ended(.lost, began: leave.began, wasFull: leave.wasFull, now)
         }
         let before = breaker.state
@@ -278,9 +284,8 @@ struct UpstreamTraffic: Sendable {
             if word.isTooFast { pace.refused(began: leave.began, now, of: asked?.asked) }
             if word.window == .fine { pace.took(now, of: asked?.asked) }
         }
-        // One attempt at a time says nothing of how many the upstream takes, nor does what hangs where others are answered.
-        let isAlone = word.window == .lost && asked.map { crowd.isAlone($0) } ?? false
-        if settings.window.isEnabled, !leave.isProbe, !isAlone {
+        // One attempt at a time says nothing of how many the upstream takes, nor does what is lost where others are answered.
+        if settings.window.isEnabled, !leave.isProbe, !isLostAlone(word.window, asked, now) {
             window.ended(
                 word.window,
                 began: leave.began,
@@ -304,6 +309,17 @@ struct UpstreamTraffic: Sendable {
         let works = said == .fails ? false : isAnswered ? true : nil
         tell(works, of: { asked }, hasChanged, since: before, settings, now)
         return Ended(hasChanged: hasChanged, blamed: blamed, succeeded: word.succeeded)
+    }
+
+    /// Whether that is the lot of this kind of request, and not the upstream's.
+    private mutating func isLostAlone(
+        _ word: WindowMachine.Word,
+        _ asked: RequestClass?,
+        _ now: Instant
+    ) -> Bool {
+        guard let asked else { return false }
+        let isAlone = !losses.ended(asked.asked, word, now)
+        return isAlone || word == .lost && crowd.isAlone(asked)
     }
 
     /// The word of an attempt that its caller ended: it counts where the caller waited longer than the upstream usually takes.

@@ -176,8 +176,8 @@ extension OpenAPI {
                     Property("failed", .count),
                 ])
             ),
-            "Requests that the breaker stops while it is open: method, the first two segments of the path, and user; at "
-                + "most eight, most failures first."
+            "Requests that the breaker stops while it is open: method, path (two segments after a version, `*` for an "
+                + "identifier), and user; at most eight, most failures first."
         ),
         .maybe("held_until", .moment, "As the upstream has asked for all requests."),
         .maybe(

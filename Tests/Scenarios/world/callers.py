@@ -83,11 +83,11 @@ class Callers:
         # Requests that waited for their answers, and jobs that were handed over.
         self.calls, self.jobs = [], []
 
-    async def _call(self, calls, method, target, fields=(), body=None):
+    async def _call(self, calls, method, target, fields=(), body=None, patience=PATIENCE):
         call = Call(self.now())
         calls.append(call)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 call.status, told, content = await self.socket.ask(method, target, fields, body)
             call.job = told.get("waystation-job")
             if told.get("content-type") == "application/problem+json":
@@ -100,8 +100,9 @@ class Callers:
     async def _steadily(self, per_second, seconds, begin):
         await steadily(self.now, per_second, seconds, lambda _: begin())
 
-    async def request(self, target, method="GET", fields=(), body=None):
-        return await self._call(self.calls, method, target, fields, body)
+    async def request(self, target, method="GET", fields=(), body=None, **members):
+        """`patience` are seconds after which the caller hangs up."""
+        return await self._call(self.calls, method, target, fields, body, **members)
 
     async def requests(self, target, per_second, seconds, *members):
         await self._steadily(per_second, seconds, lambda: self.request(target, *members))

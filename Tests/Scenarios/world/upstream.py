@@ -120,15 +120,15 @@ class Queue:
 
 
 class Ceiling:
-    """Takes so many at once, each for so many seconds, and refuses those above with 503."""
+    """Takes so many at once, each for so many seconds, and refuses those above."""
 
-    def __init__(self, most, seconds):
-        self.most, self.seconds = most, seconds
+    def __init__(self, most, seconds, status=503):
+        self.most, self.seconds, self.status = most, seconds, status
         self.inside = 0
 
     def __call__(self, attempt):
         if self.inside >= self.most:
-            attempt.answer(503)
+            attempt.answer(self.status)
             return
         self.inside += 1
         asyncio.get_running_loop().call_later(self.seconds, self._leave, attempt)

@@ -66,12 +66,16 @@ extension TrafficChecker {
         }
     }
 
-    /// Whether it was not answered in time, and others are: it says nothing of how much the upstream takes where nothing of
-    /// its like is answered, of which only what is beyond half of the window is counted.
+    /// Whether it was lost where others are answered: it says nothing of how much the upstream takes where it was not answered
+    /// in time like others of its like, of which only what is beyond half of the window is counted, nor where ten of its kind
+    /// have been lost in a row.
     private func isAlone(_ flight: TrafficFlight, _ load: TrafficSign.Load) -> Bool {
-        guard load == .lost else { return false }
-        let since = now - 60_000_000_000
-        return sides[flight.place].latest.contains { $0.key != flight.job.like && $0.value > since }
+        let (since, side) = (now - 60_000_000_000, sides[flight.place])
+        let isRow = side.losses[flight.job.kind, default: 0] >= 10
+        return side.latest.contains { like, answered in
+            guard answered > since, like != flight.job.like else { return false }
+            return load == .lost || isRow && like.kind != flight.job.kind
+        }
     }
 
     /// The window of an upstream may be another for what an operator or a reload has said.

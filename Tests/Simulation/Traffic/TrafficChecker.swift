@@ -141,6 +141,11 @@ extension TrafficChecker {
             sides[flight.place].latest[flight.job.like] = now
             sides[flight.place].longestAnswer = max(sides[flight.place].longestAnswer, now - flight.began)
         }
+        switch sign.load {
+        case .fine: sides[flight.place].losses[flight.job.kind] = nil
+        case .lost, .tooMuch: sides[flight.place].losses[flight.job.kind, default: 0] += 1
+        case .nothing: break
+        }
         countForBreaker(flight, sign, isVague: isVague)
         countPatience(flight, sign, isVague: isVague)
         countPace(flight, sign, isVague: isVague)

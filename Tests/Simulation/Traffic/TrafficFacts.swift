@@ -242,6 +242,8 @@ struct TrafficSide {
     var doubts: [TrafficLike: Int64] = [:]
     /// The same of answers, whatever became of the breaker.
     var latest: [TrafficLike: Int64] = [:]
+    /// Losses of each kind since one of it was last answered.
+    var losses: [String: Int] = [:]
     /// Whether anybody has been let through since it opened.
     var isTried = false
     /// How many attempts were answered, and the longest that took.

@@ -1,0 +1,58 @@
+/// Losses of one kind of request only, which say nothing of how many attempts their upstream takes: a window that each of
+/// them narrowed would have the others wait.
+///
+/// A kind is told apart once three of it were lost, none ten seconds after the one before: of the tenth in a row from there
+/// on, while others are answered, the window hears no more. It is forgotten ten seconds after its last loss.
+struct LossTable: Sendable {
+    private struct Row: Sendable {
+        var count = 0
+        var began: Instant
+        var last: Instant
+    }
+
+    private static let most = 64
+    private static let first = 3
+    private static let inARow = 10
+    private static let memory: Duration = .seconds(10)
+
+    private var rows: [RequestClass.Asked: Row] = [:]
+    private var watchedUntil = Instant(nanoseconds: .min / 2)
+    private var lastAnswer = Instant(nanoseconds: .min / 2)
+
+    /// Whether answers have to be told, too.
+    func isWatching(_ now: Instant) -> Bool { watchedUntil > now }
+
+    /// An attempt has ended that says this of the load.
+    ///
+    /// - Returns: whether it says so of the upstream, and not of this kind of request alone.
+    mutating func ended(_ asked: RequestClass.Asked, _ word: WindowMachine.Word, _ now: Instant) -> Bool {
+        switch word {
+        case .nothing: return true
+        case .fine:
+            if !rows.isEmpty { rows[asked] = nil }
+            lastAnswer = now
+            return true
+        case .lost, .tooMuch: return lost(asked, now)
+        }
+    }
+
+    private mutating func lost(_ asked: RequestClass.Asked, _ now: Instant) -> Bool {
+        let wasWatching = isWatching(now)
+        var row = rows[asked] ?? Row(began: now, last: now)
+        if row.last.duration(to: now) > LossTable.memory { row = Row(began: now, last: now) }
+        row.count += 1
+        row.last = now
+        if wasWatching || row.count >= LossTable.first { watchedUntil = now.advanced(by: LossTable.memory) }
+        if !wasWatching, isWatching(now) {
+            // What was answered before was not told, so the rows begin here.
+            rows = [:]
+            (row.count, row.began) = (1, now)
+        }
+        if rows[asked] == nil, rows.count >= LossTable.most {
+            rows = rows.filter { $0.value.last.duration(to: now) <= LossTable.memory }
+            guard rows.count < LossTable.most else { return true }
+        }
+        rows[asked] = row
+        return row.count < LossTable.inARow || lastAnswer <= row.began
+    }
+}
