@@ -136,6 +136,74 @@ struct PartialFailureTests {
     }
 
     @Test(
+        "A kept job that is refused beside others that are answered comes back in moments at no cost, four times",
+        arguments: 0...5
+    )
+    func spared(before: Int) async {
+        let (route, memory) = (makeRoute { $0.deliversLater = true }, RouteMemory())
+        let bench = Bench([.answer(503)])
+        func begin() -> TrafficLeave? {
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+            guard case .go(let leave) = memory.traffic.leave(route, asking, bench.time.now()) else {
+                return nil
+            }
+            return leave
+        }
+        // Others are answered, and one more is under way.
+        for _ in 0..<20 {
+            guard let leave = begin() else { break }
+            _ = memory.traffic.ended(leave, Road.fine, of: route, random: 1, bench.time.now())
+        }
+        #expect(begin() != nil)
+        var history = JobHistory()
+        history.attempts = before
+        let run = await bench.deliver(on: route, history, memory: memory)
+        guard case .retry(let wait) = run.ending else {
+            Issue.record("\(run.words)")
+            return
+        }
+        let isSpared = before < 4
+        #expect(run.attempts.map(\.isSpent) == [!isSpared])
+        #expect(
+            (isSpared ? .zero ... .milliseconds(250 << before) : .seconds(4) ... .seconds(6)).contains(wait)
+        )
+    }
+
+    @Test(
+        "A refusal says that it was one too many only beside others that are answered, of which some are of its kind"
+    )
+    func tooMany() {
+        var road = Road()
+        var seconds = 1.0
+        func begin(_ asked: RequestClass) -> TrafficLeave? {
+            seconds += 0.001
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: true, turn: .none)
+            guard case .go(let leave) = road.machine.leave(road.route, asking, of: { asked }, at(seconds))
+            else {
+                Issue.record("held back")
+                return nil
+            }
+            return leave
+        }
+        func end(_ leave: TrafficLeave?, _ word: AttemptWord, _ asked: RequestClass) -> FailureCause? {
+            leave.flatMap {
+                road.machine.ended($0, word, asked: { asked }, of: road.route, random: 1, at(seconds)).blamed
+            }
+        }
+        func refused(isAlone: Bool = false, answered: Int) -> FailureCause? {
+            for _ in 0..<answered { _ = end(begin(road.good), Road.fine, road.good) }
+            let other = isAlone ? nil : begin(road.good)
+            defer { _ = end(other, AttemptWord(), road.good) }
+            return end(begin(road.bad), Road.unavailable, road.bad)
+        }
+        #expect(refused(answered: 5) == nil, "too little has ended")
+        #expect(refused(isAlone: true, answered: 20) == nil, "nothing was under way beside it")
+        let causes = (0..<20).map { _ in refused(answered: 20) }
+        #expect(causes.prefix(8).allSatisfy { $0 == .tooMany })
+        #expect(causes.suffix(10).allSatisfy { $0 == nil }, "nothing of its kind is answered")
+    }
+
+    @Test(
         "Behind 300 kept jobs of a path that answers 503 a kept job to another path is sent within a second"
     )
     func line() {

@@ -110,6 +110,7 @@ package enum ManualPage {
         .Li Retry-After ,
         costs such a job no attempt: it is sent again after a quarter of a second, and
         after twice as long each time, up to 256 s.
+        A 503 without that field does so four times a job while the upstream answers others.
         """#
 
     private static let footer = #"""

@@ -194,7 +194,10 @@ extension ExecutionMachine {
     }
 
     /// Whose fault the last attempt's failure is, as its upstream's traffic knows.
+    ///
+    /// That it was one too many only spares a kept job, of which the failure alone tells the rest.
     mutating func blamed(_ cause: FailureCause) {
+        if cause == .tooMany, !recovery.sparesRefusals { return }
         switch step {
         // It is not on record before it is decided about.
         case .recall(var failure, let refusal):

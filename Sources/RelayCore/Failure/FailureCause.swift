@@ -3,7 +3,7 @@
 /// | cause | what happened | what it counts for |
 /// |---|---|---|
 /// | `upstream` | no name, no connection, an answer cut short or stalled, none in time, 502, 504, or 503 without `Retry-After` | circuit breaker, window, budget |
-/// | `too_many` | 429, or 503 with `Retry-After` | window, pace and holds |
+/// | `too_many` | 429, or 503 with `Retry-After`; of a kept job without rules also 503 beside others that are answered | window, pace and holds |
 /// | `request` | a complete answer of any other status, an error document, a failed validation | nothing, unless `circuit_breaker.on` names the status |
 /// | `caller` | the body did not come, or the caller gave up sooner than the upstream usually answers | nothing |
 /// | `relay` | descriptors, memory, disk, a credential that could not be fetched, what the relay held back | nothing |

@@ -150,6 +150,11 @@ package struct BreakerMachine: Sendable {
         }
     }
 
+    /// Whether of the latest attempts at least half were answered, and as many ended as say something.
+    var isMostlyAnswered: Bool {
+        latestCount >= 20 && (latest & (1 << 20 - 1)).nonzeroBitCount <= 10
+    }
+
     /// Whether it lets everything through, and nobody has said anything about it.
     func isAtRest(_ now: Instant) -> Bool { state == .closed && order(at: now) == nil }
 

@@ -266,7 +266,7 @@ struct UpstreamTraffic: Sendable {
         defer { lookRound(now) }
         underWay -= 1
         endings &+= 1
-        let (word, blamed) = judged(word, leave, route, now)
+        var (word, blamed) = judged(word, leave, route, now)
         var said = word.breaker
         // The head of an answer that goes on says no more to the breaker than that.
         let isAnswered = said == .works || word.window == .fine
@@ -284,8 +284,11 @@ struct UpstreamTraffic: Sendable {
             if word.isTooFast { pace.refused(began: leave.began, now, of: asked?.asked) }
             if word.window == .fine { pace.took(now, of: asked?.asked) }
         }
+        let isAlone = isLostAlone(word.window, asked, now)
+        // A refusal beside others that are answered says that it was one too many, as long as not all of its kind are refused.
+        if word.window == .tooMuch, !isAlone, underWay > 0, breaker.isMostlyAnswered { blamed = .tooMany }
         // One attempt at a time says nothing of how many the upstream takes, nor does what is lost where others are answered.
-        if settings.window.isEnabled, !leave.isProbe, !isLostAlone(word.window, asked, now) {
+        if settings.window.isEnabled, !leave.isProbe, !isAlone {
             window.ended(
                 word.window,
                 began: leave.began,
