@@ -20,7 +20,7 @@ NAMES = {
     "waystation": "Waystation", "waystation, one stream": "Waystation, one stream", "nginx": "nginx",
     "haproxy": "HAProxy", "envoy": "Envoy", "caddy": "Caddy", "floor": "C without features", "redis": "Redis (LPUSH)",
     "redis reliable": "Redis (3 operations)", "rabbitmq": "RabbitMQ", "beanstalkd": "beanstalkd",
-    "postgresql": "PostgreSQL", "celery": "Celery + Redis", "sidekiq": "Sidekiq + Redis",
+    "postgresql": "PostgreSQL", "celery": "Celery + Redis", "sidekiq": "Sidekiq + Redis", "awa-pg": "awa + PostgreSQL",
 }
 # File, then of each panel: scenario, figure, title, what the axis says.
 PLOTS = {

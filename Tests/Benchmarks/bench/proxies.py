@@ -6,10 +6,8 @@ import time
 
 from . import system
 from .load import HERE
-from .servers import INSTALL, Server, numbered
+from .servers import INSTALL, Server, from_pypi, numbered
 from .system import Unavailable
-
-ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 class Nginx(Server):
@@ -44,7 +42,7 @@ class Envoy(Server):
     @staticmethod
     def _program():
         # The program itself: the script beside it knows only the folder it was installed in.
-        found = glob.glob(os.path.join(ROOT, ".build/benchmarks/envoy/lib/python*/site-packages/envoy/_bin/envoy"))
+        found = glob.glob(from_pypi("lib/python*/site-packages/envoy/_bin/envoy"))
         if not found:
             raise Unavailable(f"envoy is not installed; {INSTALL}")
         return found[0]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from . import counts, system
-from .proxies import ROOT
+from .servers import ROOT
 from .system import Unavailable
 
 COUNT = 1_000_000

@@ -11,7 +11,7 @@ import time
 
 from . import system
 from .load import Client
-from .servers import INSTALL, PEERS, Server
+from .servers import INSTALL, PEERS, Server, from_pypi, numbered
 from .system import Unavailable
 
 # Debian's own Python: the one its packages are installed for.
@@ -212,8 +212,8 @@ class PostgreSQL(Queue):
         return total
 
 
-class Workers(Redis):
-    """Workers that post each job to the upstream, with Redis behind them; both share the core."""
+class Workers:
+    """Workers that post each job to the upstream, in front of a queue; both share the core."""
 
     stays = True
     worker = None
@@ -260,7 +260,8 @@ class Workers(Redis):
 
     @property
     def pids(self):
-        return [self.process.pid, self.worker.pid, *system.children(self.worker.pid)]
+        both = (self.process.pid, self.worker.pid)
+        return [pid for each in both for pid in (each, *system.children(each))]
 
     def stop(self):
         system.stop(self.worker)
@@ -268,7 +269,7 @@ class Workers(Redis):
         super().stop()
 
 
-class Celery(Workers):
+class Celery(Workers, Redis):
     name = "celery"
     package = "python3-celery"
     fewer = 40
@@ -286,7 +287,7 @@ class Celery(Workers):
             PYTHONPATH=PEERS, PYTHONDONTWRITEBYTECODE="1")
 
 
-class Sidekiq(Workers):
+class Sidekiq(Workers, Redis):
     name = "sidekiq"
     package = "ruby-sidekiq"
     fewer = 10
@@ -296,6 +297,29 @@ class Sidekiq(Workers):
 
     def environment_of_workers(self):
         return dict(os.environ, BROKER="unix://" + self.socket, UPSTREAM=str(self.session.plain.port))
+
+
+class Awa(Workers, PostgreSQL):
+    """Each job is committed by itself; PostgreSQL has a process for each connection."""
+
+    name = "awa-pg"
+    fewer = 10
+
+    def __init__(self, session, name=None):
+        super().__init__(session, name)
+        python = from_pypi("bin/python")
+        self.submit = (python, os.path.join(PEERS, "awa_submit.py"))
+        self.serve = (python, os.path.join(PEERS, "awa_job.py"))
+        self.probe = (python, "-c", "import awa")
+
+    def version(self):
+        code = "import importlib.metadata; print(importlib.metadata.version('awa-pg'))"
+        return numbered([from_pypi("bin/python"), "-c", code])
+
+    def environment_of_workers(self):
+        return dict(
+            os.environ, BROKER=f"postgres://bench@localhost/postgres?host={self.directory}",
+            UPSTREAM=str(self.session.plain.port), PYTHONPATH=PEERS, PYTHONDONTWRITEBYTECODE="1")
 
 
 def free_ports(count):

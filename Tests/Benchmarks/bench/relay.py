@@ -9,8 +9,7 @@ import sys
 import time
 
 from . import passing, system
-from .proxies import ROOT
-from .servers import Server, numbered
+from .servers import ROOT, Server, numbered
 from .system import Unavailable
 
 KEEP = "Prefer: respond-async"

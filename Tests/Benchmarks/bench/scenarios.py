@@ -5,13 +5,13 @@ from functools import partial
 from . import counts, figures, memory, pure
 from .load import Client
 from .proxies import Caddy, Envoy, Floor, HAProxy, Nginx
-from .queues import JOB_BYTES, Beanstalkd, Celery, PostgreSQL, RabbitMQ, Redis, ReliableRedis, Sidekiq
+from .queues import JOB_BYTES, Awa, Beanstalkd, Celery, PostgreSQL, RabbitMQ, Redis, ReliableRedis, Sidekiq
 from .relay import KEEP, KEEP_LINE_FOR_LATER, LATER, Before, Waystation
 from .targets import P99, RATE
 
 CONTESTANTS = tuple(kind.name for kind in (
     Waystation, Before, Nginx, HAProxy, Envoy, Caddy, Floor, Redis, ReliableRedis, RabbitMQ, Beanstalkd, PostgreSQL,
-    Sidekiq, Celery))
+    Sidekiq, Awa, Celery))
 TITLES = {
     "1": "relay, 64 connections", "1b-1k": "relay at 1,000 requests/s", "1b-20k": "relay at 20,000 requests/s",
     "1c": "relay with credential, edits and a generated key",
@@ -183,7 +183,7 @@ def lived(session, key):
     """Accepted, delivered over HTTP and settled; the peers deliver nothing."""
     contestants = []
     count = session.options.lives
-    for server in session.made(Waystation, ReliableRedis, PostgreSQL, Sidekiq, Celery):
+    for server in session.made(Waystation, ReliableRedis, PostgreSQL, Sidekiq, Awa, Celery):
         is_ours = server.name == "waystation"
         lives = partial(lives_of_relay, session) if is_ours else type(server).lives
         contestants.append((server.name, afresh(server, partial(lives, server, count))))

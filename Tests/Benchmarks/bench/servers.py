@@ -12,6 +12,7 @@ from .load import HERE
 from .system import Unavailable
 
 PEERS = os.path.join(HERE, "peers")
+ROOT = os.path.dirname(os.path.dirname(HERE))
 INSTALL = "see deploy/install-packages --benchmarks"
 
 
@@ -23,6 +24,11 @@ def numbered(command, before=""):
         return ""
     found = re.search(before + r"(\d+\.\d+(\.\d+)?)", said)
     return found[1] if found else ""
+
+
+def from_pypi(path):
+    """Where that is of what deploy/install-packages has installed from PyPI."""
+    return os.path.join(ROOT, ".build/benchmarks/pypi", path)
 
 
 class Server:
