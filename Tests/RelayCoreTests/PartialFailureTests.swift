@@ -106,6 +106,36 @@ struct PartialFailureTests {
         #expect(held.first == nil, "and \(held.count) in all")
     }
 
+    @Test("Beside a path that is refused now and then others are passed through, and their answers heard of")
+    func passedThrough() {
+        let (route, traffic) = (makeTrafficRoute(), RouteMemory().traffic)
+        let (good, bad) = (Road().good, Road().bad)
+        var asked = 0
+        for tick in 0..<100 {
+            let now = at(Double(tick) / 10)
+            guard let leave = traffic.leavePlainly(route, now.nanoseconds) else {
+                Issue.record("it is not passed through")
+                return
+            }
+            guard tick % 10 == 0 else {
+                let change = traffic.endedPlainly(
+                    leave,
+                    asked: {
+                        asked += 1
+                        return good
+                    },
+                    of: route,
+                    random: 1,
+                    now.nanoseconds
+                )
+                #expect(change == nil)
+                continue
+            }
+            _ = traffic.ended(leave, Road.unavailable, asked: { bad }, of: route, random: 1, now)
+        }
+        #expect((50...80).contains(asked), "of \(asked) answers it was asked what they were")
+    }
+
     @Test("An upstream that refuses requests of each kind narrows its window, however many kinds there are")
     func refused() {
         var road = Road()

@@ -15,7 +15,7 @@ struct StreamedAnswerTests {
 
     private func answer(_ end: AnswerEnd, _ traffic: RouteTraffic) throws -> BreakerChange? {
         let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
-        #expect(traffic.answeringPlainly(leave, of: route, random: 0, now.nanoseconds) == nil)
+        #expect(traffic.answeringPlainly(leave, asked: { nil }, of: route, random: 0, now.nanoseconds) == nil)
         return traffic.answerEndedPlainly(leave, end, nil, of: route, random: 0, now.nanoseconds)
     }
 
@@ -43,7 +43,7 @@ struct StreamedAnswerTests {
     func window() throws {
         let traffic = RouteTraffic()
         let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
-        _ = traffic.answeringPlainly(leave, of: route, random: 0, now.nanoseconds)
+        _ = traffic.answeringPlainly(leave, asked: { nil }, of: route, random: 0, now.nanoseconds)
         #expect(traffic.standing(of: route, now).upstreams[0].underWay == 0)
         _ = traffic.answerEndedPlainly(leave, .whole, nil, of: route, random: 0, now.nanoseconds)
         #expect(traffic.standing(of: route, now).upstreams[0].underWay == 0)

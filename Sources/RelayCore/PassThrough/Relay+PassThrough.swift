@@ -2,13 +2,14 @@ extension RouteTraffic {
     /// The head of an answer that is passed through is there, and its content is still on its way.
     package func answeringPlainly(
         _ leave: TrafficLeave,
+        asked: () -> RequestClass?,
         of route: Route,
         random: UInt64,
         _ now: Int64
     ) -> BreakerChange? {
         var word = AttemptWord()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
-        return answering(leave, word, of: route, random: random, Instant(nanoseconds: now))
+        return answering(leave, word, asked: asked, of: route, random: random, Instant(nanoseconds: now))
     }
 
     /// That content has come to its end; `asked` is the request's class, which counts where it did not come whole.

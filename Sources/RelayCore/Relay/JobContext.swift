@@ -47,6 +47,11 @@ package final class JobContext: Sendable {
 }
 
 extension JobContext {
+    /// The class of its request, of whatever size that is.
+    package var requestClass: RequestClass {
+        RequestClass(method, target: target, contentLength: 0, user: client?.user)
+    }
+
     /// Whether `failure` breaks the promise of a route that never fails: the caller's going away and its `fallback: off` do not.
     package func isBreached(by failure: Failure) -> Bool {
         route.policy.neverFails && options.allowsFallback && !failure.isCallers

@@ -15,7 +15,8 @@ struct LossTable: Sendable {
     private static let inARow = 10
     private static let memory: Duration = .seconds(10)
 
-    private var rows: [RequestClass.Asked: Row] = [:]
+    /// By the method and the kind of the path.
+    private var rows: [String: Row] = [:]
     private var watchedUntil = Instant(nanoseconds: .min / 2)
     private var lastAnswer = Instant(nanoseconds: .min / 2)
 
@@ -25,18 +26,18 @@ struct LossTable: Sendable {
     /// An attempt has ended that says this of the load.
     ///
     /// - Returns: whether it says so of the upstream, and not of this kind of request alone.
-    mutating func ended(_ asked: RequestClass.Asked, _ word: WindowMachine.Word, _ now: Instant) -> Bool {
+    mutating func ended(_ asked: RequestClass, _ word: WindowMachine.Word, _ now: Instant) -> Bool {
         switch word {
         case .nothing: return true
         case .fine:
-            if !rows.isEmpty { rows[asked] = nil }
+            if !rows.isEmpty { rows[asked.name] = nil }
             lastAnswer = now
             return true
-        case .lost, .tooMuch: return lost(asked, now)
+        case .lost, .tooMuch: return lost(asked.name, now)
         }
     }
 
-    private mutating func lost(_ asked: RequestClass.Asked, _ now: Instant) -> Bool {
+    private mutating func lost(_ asked: String, _ now: Instant) -> Bool {
         let wasWatching = isWatching(now)
         var row = rows[asked] ?? Row(began: now, last: now)
         if row.last.duration(to: now) > LossTable.memory { row = Row(began: now, last: now) }

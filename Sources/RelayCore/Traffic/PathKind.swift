@@ -2,53 +2,78 @@
 ///
 /// It has two segments, and before them what leads up to a version (`v1`, `v58.0`, the `2` of `/rest/api/2`) among the first
 /// four. A segment that is an identifier stands as `*`: one of digits, with three of them or more, or with a digit beside
-/// punctuation (`1723`, `ch_3Px9z0`, `INV-7`). It has 64 bytes at most.
+/// punctuation (`1723`, `ch_3Px9z0`, `INV-7`). Each segment has 64 bytes at most.
 enum PathKind {
     private static let longest = 64
-    /// A version may be the fourth segment, and two follow it.
-    private static let mostSegments = 6
+    /// Segments of which one may be a version.
+    private static let mostBefore = 4
 
-    /// The kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
-    static func of(_ target: String) -> String {
-        let end = target.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        var path = target.utf8[..<(end ?? target.utf8.endIndex)]
-        if path.first == UInt8(ascii: "/") { path.removeFirst() }
-        let segments = path.split(
-            separator: UInt8(ascii: "/"),
-            maxSplits: mostSegments,
-            omittingEmptySubsequences: false
-        )
-        let version = segments.prefix(mostSegments - 2).indices.last { isVersion(segments, $0) }
-        var kind = ""
-        for (place, segment) in segments.prefix((version ?? -1) + 3).enumerated() {
-            kind.append("/")
-            if place > (version ?? -1), isIdentifier(segment) {
-                kind.append("*")
-                continue
-            }
-            for byte in segment.prefix(longest + 1 - min(kind.utf8.count, longest + 1)) {
-                kind.unicodeScalars.append(byte > 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
-            }
+    /// Appends the kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
+    static func append(of target: String, to name: inout String) {
+        let bytes = target.utf8Span.span
+        var end = 0
+        while end < bytes.count, bytes[end] != UInt8(ascii: "?"), bytes[end] != UInt8(ascii: "#") { end += 1 }
+        let begin = end > 0 && bytes[0] == UInt8(ascii: "/") ? 1 : 0
+
+        var (place, start, isAfterAPI) = (0, begin, false)
+        // How many segments stand as they are, and lead up to a version.
+        var before = 0
+        while place < mostBefore, start <= end {
+            let segment = start..<segmentEnd(bytes, start, end)
+            if isVersion(bytes, segment, isAfterAPI: isAfterAPI) { before = place + 1 }
+            isAfterAPI = isAPI(bytes, segment)
+            (place, start) = (place + 1, segment.upperBound + 1)
         }
-        return kind.isEmpty ? "/" : kind
+        (place, start) = (0, begin)
+        while place < before + 2, start <= end {
+            let segment = start..<segmentEnd(bytes, start, end)
+            name.append("/")
+            if place >= before, isIdentifier(bytes, segment) {
+                name.append("*")
+            } else {
+                for index in segment.prefix(longest) {
+                    let byte = bytes[index]
+                    name.unicodeScalars.append(byte > 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
+                }
+            }
+            (place, start) = (place + 1, segment.upperBound + 1)
+        }
     }
 
-    private static func isVersion(_ segments: [Substring.UTF8View], _ place: Int) -> Bool {
-        let segment = segments[place]
-        if segment.count <= 2, segment.allSatisfy(isDigit), !segment.isEmpty {
-            return place > 0 && segments[place - 1].elementsEqual("api".utf8)
-        }
-        guard segment.first == UInt8(ascii: "v"), let second = segment.dropFirst().first, isDigit(second)
-        else { return false }
-        return segment.dropFirst().allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
+    private static func segmentEnd(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
+        var index = start
+        while index < end, bytes[index] != UInt8(ascii: "/") { index += 1 }
+        return index
     }
 
-    private static func isIdentifier(_ segment: Substring.UTF8View) -> Bool {
+    private static func isAPI(_ bytes: Span<UInt8>, _ segment: Range<Int>) -> Bool {
+        let first = segment.lowerBound
+        return segment.count == 3 && bytes[first] == UInt8(ascii: "a")
+            && bytes[first + 1] == UInt8(ascii: "p")
+            && bytes[first + 2] == UInt8(ascii: "i")
+    }
+
+    private static func isVersion(
+        _ bytes: Span<UInt8>,
+        _ segment: Range<Int>,
+        isAfterAPI: Bool
+    ) -> Bool {
+        guard let first = segment.first else { return false }
+        if isDigit(bytes[first]) {
+            return isAfterAPI && segment.count <= 2 && segment.allSatisfy { isDigit(bytes[$0]) }
+        }
+        guard bytes[first] == UInt8(ascii: "v"), segment.count > 1, isDigit(bytes[first + 1]) else {
+            return false
+        }
+        return segment.dropFirst().allSatisfy { isDigit(bytes[$0]) || bytes[$0] == UInt8(ascii: ".") }
+    }
+
+    private static func isIdentifier(_ bytes: Span<UInt8>, _ segment: Range<Int>) -> Bool {
         var (digits, marks) = (0, 0)
-        for byte in segment {
-            if isDigit(byte) {
+        for index in segment {
+            if isDigit(bytes[index]) {
                 digits += 1
-            } else if !isLetter(byte) {
+            } else if !isLetter(bytes[index]) {
                 marks += 1
             }
         }

@@ -21,7 +21,12 @@ package struct RequestClass: Hashable, Sendable {
         user: UInt32?,
         credential: String? = nil
     ) {
-        name = "\(method.rawValue) \(PathKind.of(target))"
+        var name = ""
+        name.reserveCapacity(48)
+        name.append(method.rawValue)
+        name.append(" ")
+        PathKind.append(of: target, to: &name)
+        self.name = name
         isLarge = contentLength.map { $0 > RequestClass.largeContent } ?? true
         self.user = user
         self.credential = credential?.hashValue ?? 0

@@ -103,9 +103,11 @@ package final class RouteTraffic: Sendable {
         }
     }
 
-    /// An attempt that succeeded at once has ended, and its answer says nothing of the upstream's limits.
+    /// An attempt that succeeded at once has ended, and its answer says nothing of the upstream's limits; of its class is
+    /// asked only where some requests of the route are lost.
     package func endedPlainly(
         _ leave: TrafficLeave,
+        asked: () -> RequestClass?,
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Int64
@@ -115,7 +117,9 @@ package final class RouteTraffic: Sendable {
         var word = AttemptWord()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         let random = random()
-        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now).change }
+        return tell(route, now) {
+            $0.ended(leave, word, asked: asked, of: route, random: random, now).change
+        }
     }
 
     /// The attempt is given up, and nothing is known of its upstream by it.

@@ -10,6 +10,8 @@ struct UpstreamTraffic: Sendable {
     private(set) var underWay = 0
     /// Whether nothing is known to be wrong: neither breaker nor holds nor pace has to be asked.
     private(set) var isCalm = true
+    /// Whether it is asked of each attempt that ends what kind of request it was.
+    private var isWatched = false
     /// The requests that it has asked to wait with.
     var holds = HoldTable()
     /// How requests of each class fare while it fails.
@@ -105,7 +107,8 @@ struct UpstreamTraffic: Sendable {
         _ now: Instant
     ) -> Bool {
         let settings = route.policy.traffic
-        guard isCalm, leave.epoch == breaker.epoch, !leave.isCounted, settings.breaker.slowDuration == nil,
+        guard isCalm, !isWatched, leave.epoch == breaker.epoch, !leave.isCounted,
+            settings.breaker.slowDuration == nil,
             !settings.window.isEnabled || window.size >= route.policy.concurrency.maxRequests
         else { return false }
         let taken = now.nanoseconds &- leave.began.nanoseconds
@@ -180,8 +183,8 @@ struct UpstreamTraffic: Sendable {
     /// Finds out whether anything is wrong.
     private mutating func lookRound(_ now: Instant) {
         if pace.rate(now) == nil { pace.clear() }
-        isCalm =
-            breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil && !losses.isWatching(now)
+        isCalm = breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil
+        isWatched = losses.isWatching(now)
     }
 
     /// Whether one kind of request is spaced, and the others are not.
@@ -215,7 +218,7 @@ struct UpstreamTraffic: Sendable {
         defer { lookRound(now) }
         if word.breaker == .fails { cause = word.cause }
         if word.window == .lost, settings.window.isEnabled, !leave.isProbe,
-            asked().map({ losses.ended($0.asked, .lost, now) }) ?? true
+            asked().map({ losses.ended($0, .lost, now) }) ?? true
         {
             window.ended(.lost, began: leave.began, wasFull: leave.wasFull, now)
         }
@@ -272,7 +275,8 @@ struct UpstreamTraffic: Sendable {
         let isAnswered = said == .works || word.window == .fine
         if isAnswered { usual.answered(nanoseconds: now.nanoseconds &- leave.began.nanoseconds) }
         if said == .fails || word.hold != nil { cause = word.cause }
-        let isTold = !isCalm || leave.isCounted || said == .fails || word.hold != nil || word.isTooFast
+        let isTold =
+            !isCalm || isWatched || leave.isCounted || said == .fails || word.hold != nil || word.isTooFast
         let asked = isTold ? asked() : nil
         if leave.isCounted, let asked { crowd.ended(asked, isAnswered: isAnswered, now) }
         if let longest = route.longestHold {
@@ -321,7 +325,7 @@ struct UpstreamTraffic: Sendable {
         _ now: Instant
     ) -> Bool {
         guard let asked else { return false }
-        let isAlone = !losses.ended(asked.asked, word, now)
+        let isAlone = !losses.ended(asked, word, now)
         return isAlone || word == .lost && crowd.isAlone(asked)
     }
 

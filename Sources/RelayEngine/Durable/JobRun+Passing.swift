@@ -53,6 +53,7 @@ extension JobRun: DeliveryReceiver {
             let route = delivery.route.entry.route
             let change = delivery.route.entry.memory.traffic.endedPlainly(
                 leave,
+                asked: { passed.context.requestClass },
                 of: route,
                 random: ports.entropy.next(),
                 now.nanoseconds

@@ -86,7 +86,13 @@ extension PassThrough {
         let meter = memory.meter
         if let leave = unsafe exchange.pointee.leave {
             unsafe exchange.pointee.leave = nil
-            let change = memory.traffic.endedPlainly(leave, of: route.entry.route, random: random.next(), now)
+            let change = memory.traffic.endedPlainly(
+                leave,
+                asked: { unsafe asked(exchange, client) },
+                of: route.entry.route,
+                random: random.next(),
+                now
+            )
             if let change {
                 relay.ports.sink.record(.breakerChanged(route: route.entry.route.name, change))
             }
@@ -156,7 +162,14 @@ extension PassThrough {
         let meter = entry.memory.meter
         if let leave = unsafe exchange.pointee.leave {
             let traffic = entry.memory.traffic
-            tell(traffic.answeringPlainly(leave, of: entry.route, random: random.next(), now), entry.route)
+            let change = traffic.answeringPlainly(
+                leave,
+                asked: { unsafe asked(exchange, client) },
+                of: entry.route,
+                random: random.next(),
+                now
+            )
+            tell(change, entry.route)
         }
         let bucket = meter.answeredPlainly(taken, now, lane: relay.ports.lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
@@ -204,6 +217,25 @@ extension PassThrough {
         let (traffic, random) = (entry.memory.traffic, random.next())
         let change = traffic.answerEndedPlainly(leave, end, asked, of: entry.route, random: random, loop.now)
         tell(change, entry.route)
+    }
+
+    /// The class of the request; its content matters to nobody who asks here.
+    @inline(never)
+    private func asked(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ client: ClientIdentity?
+    ) -> RequestClass {
+        let rest = unsafe exchange.pointee.rest
+        let target = unsafe UnsafeBufferPointer(
+            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
+            count: rest.count
+        )
+        return unsafe RequestClass(
+            PassThroughRecords.methods[Int(exchange.pointee.method)],
+            target: String(decoding: target, as: UTF8.self),
+            contentLength: 0,
+            user: client?.user
+        )
     }
 
     private func tell(_ change: BreakerChange?, _ route: Route) {

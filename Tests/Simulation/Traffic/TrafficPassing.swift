@@ -132,6 +132,7 @@ struct TrafficPassing {
         if let leave, world.value.passingPlant != .tellsNoTraffic {
             let change = entry.memory.traffic.endedPlainly(
                 leave,
+                asked: { admission.context.requestClass },
                 of: entry.route,
                 random: relay.ports.entropy.next(),
                 now
