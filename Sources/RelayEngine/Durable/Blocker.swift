@@ -83,11 +83,10 @@ extension DurableJobs {
             if let hold = holds(job) {
                 return Blocker(hold, engine.time.now(), engine.time.wallMilliseconds())
             }
-            return Blocker(
-                job.reason ?? .throttled,
-                "it is held back to spare the upstream",
-                until: due
-            )
+            let what =
+                job.reason == .breakerOpen
+                ? "the circuit breaker of its upstream was open" : "its upstream was spared"
+            return Blocker(job.reason ?? .throttled, what + " when its turn came", until: due)
         case .credentials?, .rateLimited?, .concurrency?:
             return Blocker(job.reason ?? .backoff, "it is held back", until: due)
         default:

@@ -134,7 +134,8 @@ class World:
                 reason = (document.get("blocker") or {}).get("reason")
                 seen.add(reason)
                 # Asked for twice, as a document and in words, it may have moved between.
-                if reason in reasons and f"Why it waits: {reason}." in text and self._may_be(reason):
+                is_past = " when its turn came" in text
+                if reason in reasons and f"Why it waits: {reason}." in text and (is_past or self._may_be(reason)):
                     return 1.0
                 if reason not in (None, "running", "due", *reasons):
                     break
