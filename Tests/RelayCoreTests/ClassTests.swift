@@ -38,6 +38,14 @@ struct RequestClassTests {
     )
     func names(target: String, name: String) { #expect(asked(.get, target).name == name) }
 
+    @Test("What an upstream limits has its identifiers: one of `/channels/7` says nothing of `/channels/8`")
+    func limited() {
+        let (one, other) = (asked(.get, "/v1/channels/7/messages"), asked(.get, "/v1/channels/8"))
+        #expect(one == other && one.hashValue == other.hashValue)
+        #expect(one.asked.name == "GET /v1/channels/7" && one.asked != other.asked)
+        #expect(asked(.get, "/v1/channels?a=1").asked.name == "GET /v1/channels")
+    }
+
     @Test(
         "Users, sizes and credentials make classes of their own, and only credentials what an upstream limits"
     )

@@ -9,7 +9,10 @@ enum PathKind {
     private static let mostBefore = 4
 
     /// Appends the kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
-    static func append(of target: String, to name: inout String) {
+    ///
+    /// - Returns: whether an identifier is left out; with `named` it stands as it is.
+    @discardableResult
+    static func append(of target: String, to name: inout String, named: Bool = false) -> Bool {
         let bytes = target.utf8Span.span
         var end = 0
         while end < bytes.count, bytes[end] != UInt8(ascii: "?"), bytes[end] != UInt8(ascii: "#") { end += 1 }
@@ -17,7 +20,7 @@ enum PathKind {
 
         var (place, start, isAfterAPI) = (0, begin, false)
         // How many segments stand as they are, and lead up to a version.
-        var before = 0
+        var (before, hasIdentifier) = (0, false)
         while place < mostBefore, start <= end {
             let segment = start..<segmentEnd(bytes, start, end)
             if isVersion(bytes, segment, isAfterAPI: isAfterAPI) { before = place + 1 }
@@ -28,8 +31,9 @@ enum PathKind {
         while place < before + 2, start <= end {
             let segment = start..<segmentEnd(bytes, start, end)
             name.append("/")
-            if place >= before, isIdentifier(bytes, segment) {
+            if !named, place >= before, isIdentifier(bytes, segment) {
                 name.append("*")
+                hasIdentifier = true
             } else {
                 for index in segment.prefix(longest) {
                     let byte = bytes[index]
@@ -38,6 +42,7 @@ enum PathKind {
             }
             (place, start) = (place + 1, segment.upperBound + 1)
         }
+        return hasIdentifier
     }
 
     private static func segmentEnd(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int {

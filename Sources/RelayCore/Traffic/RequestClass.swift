@@ -10,6 +10,8 @@ package struct RequestClass: Hashable, Sendable {
     let user: UInt32?
     /// A digest of the credential that the caller sends along; 0 without one.
     let credential: Int
+    /// The name with its identifiers: some upstreams limit each of their resources.
+    private let exactName: String
 
     /// Content above that is large.
     static let largeContent: UInt64 = 65_536
@@ -25,7 +27,13 @@ package struct RequestClass: Hashable, Sendable {
         name.reserveCapacity(48)
         name.append(method.rawValue)
         name.append(" ")
-        PathKind.append(of: target, to: &name)
+        if PathKind.append(of: target, to: &name) {
+            var exact = method.rawValue + " "
+            PathKind.append(of: target, to: &exact, named: true)
+            exactName = exact
+        } else {
+            exactName = name
+        }
         self.name = name
         isLarge = contentLength.map { $0 > RequestClass.largeContent } ?? true
         self.user = user
@@ -33,7 +41,19 @@ package struct RequestClass: Hashable, Sendable {
     }
 
     /// The same request of whoever asks, of any size: what an upstream's word about its limits is about.
-    var asked: Asked { Asked(name: name, credential: credential) }
+    var asked: Asked { Asked(name: exactName, credential: credential) }
+
+    package static func == (one: RequestClass, other: RequestClass) -> Bool {
+        one.name == other.name && one.isLarge == other.isLarge && one.user == other.user
+            && one.credential == other.credential
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(isLarge)
+        hasher.combine(user)
+        hasher.combine(credential)
+    }
 
     /// What an upstream limits: a kind of request, with the credential it came with.
     struct Asked: Hashable, Sendable {
