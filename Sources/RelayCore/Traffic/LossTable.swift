@@ -5,6 +5,8 @@
 /// on, while others are answered, the window hears no more. It is forgotten ten seconds after its last loss.
 struct LossTable: Sendable {
     private struct Row: Sendable {
+        /// The method and the kind of the path.
+        let name: String
         var count = 0
         var began: Instant
         var last: Instant
@@ -15,8 +17,8 @@ struct LossTable: Sendable {
     private static let inARow = 10
     private static let memory: Duration = .seconds(10)
 
-    /// By the method and the kind of the path.
-    private var rows: [String: Row] = [:]
+    /// Few, mostly one: to look through them costs less than to hash.
+    private var rows: [Row] = []
     private var watchedUntil = Instant(nanoseconds: .min / 2)
     private var lastAnswer = Instant(nanoseconds: .min / 2)
 
@@ -30,30 +32,40 @@ struct LossTable: Sendable {
         switch word {
         case .nothing: return true
         case .fine:
-            if !rows.isEmpty { rows[asked.name] = nil }
+            if let place = rows.firstIndex(where: { $0.name == asked.name }) { rows[place].count = 0 }
             lastAnswer = now
             return true
         case .lost, .tooMuch: return lost(asked.name, now)
         }
     }
 
-    private mutating func lost(_ asked: String, _ now: Instant) -> Bool {
+    private mutating func lost(_ name: String, _ now: Instant) -> Bool {
         let wasWatching = isWatching(now)
-        var row = rows[asked] ?? Row(began: now, last: now)
-        if row.last.duration(to: now) > LossTable.memory { row = Row(began: now, last: now) }
+        let place = rows.firstIndex { $0.name == name }
+        var row = place.map { rows[$0] } ?? Row(name: name, began: now, last: now)
+        if row.count == 0 || row.last.duration(to: now) > LossTable.memory {
+            row = Row(name: name, began: now, last: now)
+        }
         row.count += 1
         row.last = now
         if wasWatching || row.count >= LossTable.first { watchedUntil = now.advanced(by: LossTable.memory) }
         if !wasWatching, isWatching(now) {
             // What was answered before was not told, so the rows begin here.
-            rows = [:]
             (row.count, row.began) = (1, now)
+            rows = [row]
+            return true
         }
-        if rows[asked] == nil, rows.count >= LossTable.most {
-            rows = rows.filter { $0.value.last.duration(to: now) <= LossTable.memory }
+        if let place {
+            rows[place] = row
+        } else {
+            if rows.count >= LossTable.most { forget(now) }
             guard rows.count < LossTable.most else { return true }
+            rows.append(row)
         }
-        rows[asked] = row
         return row.count < LossTable.inARow || lastAnswer <= row.began
+    }
+
+    private mutating func forget(_ now: Instant) {
+        rows.removeAll { $0.count == 0 || $0.last.duration(to: now) > LossTable.memory }
     }
 }

@@ -8,11 +8,10 @@ enum PathKind {
     /// Segments of which one may be a version.
     private static let mostBefore = 4
 
-    /// Appends the kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
+    /// The method before the kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
     ///
-    /// - Returns: whether an identifier is left out; with `named` it stands as it is.
-    @discardableResult
-    static func append(of target: String, to name: inout String, named: Bool = false) -> Bool {
+    /// - Returns: both, and the same with its identifiers where it has any.
+    static func names(_ method: Method, _ target: String) -> (kind: String, exact: String?) {
         let bytes = target.utf8Span.span
         var end = 0
         while end < bytes.count, bytes[end] != UInt8(ascii: "?"), bytes[end] != UInt8(ascii: "#") { end += 1 }
@@ -20,29 +19,54 @@ enum PathKind {
 
         var (place, start, isAfterAPI) = (0, begin, false)
         // How many segments stand as they are, and lead up to a version.
-        var (before, hasIdentifier) = (0, false)
+        var before = 0
         while place < mostBefore, start <= end {
             let segment = start..<segmentEnd(bytes, start, end)
             if isVersion(bytes, segment, isAfterAPI: isAfterAPI) { before = place + 1 }
             isAfterAPI = isAPI(bytes, segment)
             (place, start) = (place + 1, segment.upperBound + 1)
         }
-        (place, start) = (0, begin)
-        while place < before + 2, start <= end {
-            let segment = start..<segmentEnd(bytes, start, end)
-            name.append("/")
-            if !named, place >= before, isIdentifier(bytes, segment) {
-                name.append("*")
-                hasIdentifier = true
-            } else {
-                for index in segment.prefix(longest) {
-                    let byte = bytes[index]
-                    name.unicodeScalars.append(byte > 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
-                }
+        let (kind, hasIdentifier) = name(method, bytes, begin..<end, before, named: false)
+        return (kind, hasIdentifier ? name(method, bytes, begin..<end, before, named: true).name : nil)
+    }
+
+    /// The name, and whether an identifier is left out, which none is with `named`.
+    private static func name(
+        _ method: Method,
+        _ bytes: Span<UInt8>,
+        _ path: Range<Int>,
+        _ before: Int,
+        named: Bool
+    ) -> (name: String, hasIdentifier: Bool) {
+        let most = method.rawValue.utf8.count + 1 + (mostBefore + 2) * (longest + 1)
+        var hasIdentifier = false
+        // Made at once: a string that grows byte by byte costs ten times as much.
+        let name = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { buffer in
+            var count = 0
+            func put(_ byte: UInt8) {
+                unsafe buffer[count] = byte
+                count += 1
             }
-            (place, start) = (place + 1, segment.upperBound + 1)
+            for byte in method.rawValue.utf8 { put(byte) }
+            put(UInt8(ascii: " "))
+            var (place, start) = (0, path.lowerBound)
+            while place < before + 2, start <= path.upperBound {
+                let segment = start..<segmentEnd(bytes, start, path.upperBound)
+                put(UInt8(ascii: "/"))
+                if !named, place >= before, isIdentifier(bytes, segment) {
+                    put(UInt8(ascii: "*"))
+                    hasIdentifier = true
+                } else {
+                    for index in segment.prefix(longest) {
+                        let byte = bytes[index]
+                        put(byte > 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?"))
+                    }
+                }
+                (place, start) = (place + 1, segment.upperBound + 1)
+            }
+            return unsafe String(decoding: UnsafeBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
         }
-        return hasIdentifier
+        return (name, hasIdentifier)
     }
 
     private static func segmentEnd(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int {

@@ -23,18 +23,9 @@ package struct RequestClass: Hashable, Sendable {
         user: UInt32?,
         credential: String? = nil
     ) {
-        var name = ""
-        name.reserveCapacity(48)
-        name.append(method.rawValue)
-        name.append(" ")
-        if PathKind.append(of: target, to: &name) {
-            var exact = method.rawValue + " "
-            PathKind.append(of: target, to: &exact, named: true)
-            exactName = exact
-        } else {
-            exactName = name
-        }
-        self.name = name
+        let names = PathKind.names(method, target)
+        name = names.kind
+        exactName = names.exact ?? names.kind
         isLarge = contentLength.map { $0 > RequestClass.largeContent } ?? true
         self.user = user
         self.credential = credential?.hashValue ?? 0

@@ -135,11 +135,7 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ route: PassThroughRoute
     ) {
-        let rest = unsafe exchange.pointee.rest
-        let target = unsafe UnsafeBufferPointer(
-            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
-            count: rest.count
-        )
+        let target = unsafe exchange.pointee.target
         let lane = relay.ports.lane
         route.entry.memory.meter.countPlain(lane: lane)
         route.plain.meter?.countPlain(record.duration, lane: lane)
@@ -193,16 +189,9 @@ extension PassThrough {
             unsafe tell(end, nil, exchange, entry)
             return unsafe add(&record, exchange, passed)
         }
-        let rest = unsafe exchange.pointee.rest
-        let target = unsafe UnsafeBufferPointer(
-            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
-            count: rest.count
-        )
+        let target = unsafe exchange.pointee.target
         let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
-        let asked = report.context.map {
-            RequestClass($0.method, target: $0.target, contentLength: 0, user: $0.client?.user)
-        }
-        unsafe tell(end, asked, exchange, entry)
+        unsafe tell(end, report.context?.requestClass, exchange, entry)
         let taken = unsafe loop.now &- exchange.pointee.began
         relay.ports.tell(report, end, taken: .nanoseconds(taken))
     }
@@ -225,11 +214,7 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ client: ClientIdentity?
     ) -> RequestClass {
-        let rest = unsafe exchange.pointee.rest
-        let target = unsafe UnsafeBufferPointer(
-            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
-            count: rest.count
-        )
+        let target = unsafe exchange.pointee.target
         return unsafe RequestClass(
             PassThroughRecords.methods[Int(exchange.pointee.method)],
             target: String(decoding: target, as: UTF8.self),

@@ -97,11 +97,7 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ client: ClientIdentity?
     ) -> RefusedRequest {
-        let rest = unsafe exchange.pointee.rest
-        let target = unsafe UnsafeBufferPointer(
-            start: exchange.pointee.bytes + rest.lowerBound,
-            count: rest.count
-        )
+        let target = unsafe exchange.pointee.target
         return unsafe RefusedRequest(
             route: exchange.pointee.entry.route.entry.route.name,
             method: PassThroughRecords.methods[Int(exchange.pointee.method)],

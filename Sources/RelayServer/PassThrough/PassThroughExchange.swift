@@ -31,6 +31,12 @@ import RelayEngine
     /// It keeps its route also over a reload.
     var entry: PassThrough.Entry
 
+    /// Path and query below the route; good for as long as the exchange holds the request.
+    @inline(__always)
+    @unsafe var target: UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(start: bytes + rest.lowerBound, count: rest.count)
+    }
+
     init(_ entry: PassThrough.Entry, capacity: Int) {
         self.entry = entry
         self.capacity = capacity
