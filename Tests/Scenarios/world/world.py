@@ -134,8 +134,7 @@ class World:
                 reason = (document.get("blocker") or {}).get("reason")
                 seen.add(reason)
                 # Asked for twice, as a document and in words, it may have moved between.
-                is_past = " when its turn came" in text
-                if reason in reasons and f"Why it waits: {reason}." in text and (is_past or self._may_be(reason)):
+                if reason in reasons and f"Why it waits: {reason}." in text and self._may_be(reason, text):
                     return 1.0
                 if reason not in (None, "running", "due", *reasons):
                     break
@@ -143,9 +142,10 @@ class World:
         print(f"explain told {seen}, not {reasons}", file=sys.stderr)
         return 0.0
 
-    def _may_be(self, reason):
-        """Whether the route's own document says so, too, of the last second."""
-        breakers = {look["breaker"] for look in self.looks[-5:]}
+    def _may_be(self, reason, text):
+        """Whether the route's own document says so, too, of the last second, or of the turn that the job had before."""
+        is_past = "the circuit breaker of its upstream was open when its turn came" in text
+        breakers = {look["breaker"] for look in (self.looks if is_past else self.looks[-5:])}
         return bool(breakers - {"closed"}) if reason == "breaker_open" else breakers != {"open"}
 
     async def explained_failure(self, begin, end):
