@@ -214,9 +214,9 @@ package final class RequestRun {
         repeat {
             // An answer may begin to stream meanwhile, and be one too many of its caller's.
             let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.patience)
-            let isOver = await cancelling(at: min(deadline, look), time) { await place.wait() } != nil
+            await cancelling(at: min(deadline, look), time) { await place.wait() }
             now = time.now()
-            if isOver || place.isAdmitted { break }
+            if place.isAdmitted { break }
             admission.state.waits(admission.caller, now)
         } while now < deadline && !Task.isCancelled
         permitWait = queued.duration(to: now)
@@ -233,11 +233,10 @@ package final class RequestRun {
     /// What is known of the others that are with the upstream is how many they are: they count as the caller's.
     @inline(never)
     private func isCrowding(_ connections: Int) -> Bool {
-        let entry = admission.entry
         let half = (connections + 1) / 2
         if admission.state.isCrowded(by: admission.caller, atLeast: half) { return true }
         guard admission.state.load.inFlight >= half else { return false }
-        return entry.memory.traffic.room(entry.route, relay.ports.time.now(), atMost: 1).hold != nil
+        return heldUp != nil
     }
 
     private func crowding(_ connections: Int) -> Failure {
@@ -251,7 +250,22 @@ package final class RequestRun {
         return failure
     }
 
+    /// What has the requests wait that hold the route's permits, where that is the upstream's word or a rate: who finds no
+    /// place beside them hears that, and not that the route has too few.
+    private var heldUp: Failure? {
+        let (context, now) = (admission.context, relay.ports.time.now())
+        let asked = RequestClass(
+            context.method,
+            target: context.target,
+            contentLength: 0,
+            user: context.client?.user,
+            credential: admission.fields[.authorization]
+        )
+        return admission.entry.memory.traffic.wait(of: asked, admission.route, now)?.failure(now)
+    }
+
     private var overloaded: Failure {
+        if let heldUp { return heldUp }
         var failure = Failure(
             .overloaded,
             sent: .neverSent,
@@ -268,6 +282,7 @@ package final class RequestRun {
         let isForStreams =
             admission.wantsStream
             && admission.state.hasItsStreams(admission.caller, relay.ports.time.now())
+        if !isForStreams, let heldUp { return heldUp }
         let words =
             isForStreams
             ? "the answers that stream to its user hold as many permits of the route as they may, all but an eighth, and "

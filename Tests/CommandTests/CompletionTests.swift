@@ -22,6 +22,12 @@ struct CompletionTests {
     )
     func harmless(word: String, isHarmless: Bool) { #expect(Candidates.isHarmless(word) == isHarmless) }
 
+    @Test("the types of events that are offered are those that the daemon tells of jobs and routes")
+    func eventTypes() {
+        #expect(Meaning.eventTypes.contains("job.dead") && Meaning.eventTypes.contains("storage.resumed"))
+        #expect(!Meaning.eventTypes.contains("gap") && !Meaning.eventTypes.contains("heartbeat"))
+    }
+
     @Test("every word that the scripts hold is such a word")
     func scripts() {
         for command in CompletedCommand.all {

@@ -234,23 +234,24 @@ struct PartialFailureTests {
     }
 
     @Test(
-        "Behind 300 kept jobs of a path that answers 503 a kept job to another path is sent within a second"
+        "Behind kept jobs of a path that answers 503 a kept job to another path is sent soon, however many they are",
+        arguments: [(300, 1.0), (3_600, 4.0), (10_000, 9.0)]
     )
-    func line() {
+    func line(bad: Int, longest: Double) {
         struct Job {
             var isGood: Bool
             var due: Instant
             var accepted: Instant
         }
         var road = Road()
-        var line = (0..<300).map { _ in Job(isGood: false, due: at(0), accepted: at(0)) }
+        var line = (0..<bad).map { _ in Job(isGood: false, due: at(0), accepted: at(0)) }
         var chance = SplitMix64(seed: 1)
         var waited: [Duration] = []
         for tick in 0..<12_000 {
             let now = at(Double(tick) / 200)
             road.advance(to: now)
             if tick % 100 == 50 { line.append(Job(isGood: true, due: now, accepted: now)) }
-            line.sort { $0.due < $1.due }
+            if tick % 10 == 0 { line.sort { $0.due < $1.due } }
             let room = road.machine.room(road.route, now, atMost: road.free(now)).count
             let claimed = line.prefix { $0.due <= now }.prefix(max(0, room))
             line.removeFirst(claimed.count)
@@ -276,6 +277,49 @@ struct PartialFailureTests {
             }
         }
         #expect(waited.count == 120)
-        #expect(waited.max() ?? .seconds(99) <= .seconds(1), "\(waited.max().map { "\($0)" } ?? "never")")
+        #expect(
+            waited.max() ?? .seconds(99) <= .seconds(longest),
+            "\(waited.max().map { "\($0)" } ?? "never")"
+        )
+        // Once those before it have been looked at.
+        #expect(waited.suffix(90).max() ?? .seconds(99) <= .seconds(1))
+    }
+
+    @Test("A circuit breaker is probed by what fails as long as it comes, and then by what is answered")
+    func probes() throws {
+        var road = Road()
+        func send(_ isGood: Bool, _ seconds: Double) -> TrafficHold? {
+            road.advance(to: at(seconds))
+            return road.send(
+                isGood: isGood,
+                isKept: false,
+                badTakes: .milliseconds(1),
+                Road.unavailable,
+                at(seconds)
+            )
+        }
+        var seconds = 0.0
+        _ = send(false, seconds)
+        while road.machine.upstreams[0].breaker.state == .closed, seconds < 10 {
+            seconds += 0.01
+            _ = send(false, seconds)
+        }
+        // It finds out for its class, and is answered.
+        #expect(send(true, seconds) == nil)
+        guard case .open(let due, _) = road.machine.upstreams[0].breaker.state else {
+            Issue.record("not open")
+            return
+        }
+        let probe = Double(due.nanoseconds) / 1e9
+        for wait in [0.02, 0.5, 0.9] {
+            #expect(send(true, probe + wait) == nil)
+            #expect(
+                road.machine.upstreams[0].breaker.state != .closed,
+                "an answer of another class is no probe"
+            )
+        }
+        #expect(send(true, probe + 1.1) == nil)
+        road.advance(to: at(probe + 2))
+        #expect(road.machine.upstreams[0].breaker.state == .closed, "nothing that fails came for a second")
     }
 }

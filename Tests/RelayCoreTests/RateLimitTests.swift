@@ -1,3 +1,4 @@
+import RelayTestSupport
 import Testing
 
 @testable import RelayCore
@@ -186,5 +187,97 @@ struct RateLimitTests {
         #expect(machine.next(fast, .request, at(0)) == at(0.3))
         machine.take(fast, .request, at: at(0.3), at(0))
         #expect(machine.next(fast, .request, at(0)) == at(0.4))
+    }
+}
+
+@Suite("A rate is kept to, whoever gives up", .timeLimit(.minutes(1)))
+struct RateKeptTests {
+    private struct Line {
+        var machine = RateLimitMachine()
+        var waiting: [TakenTurn] = []
+        private(set) var went: [Instant] = []
+        private(set) var kept = 0
+
+        /// Requests whose turn has come go.
+        mutating func advance(to now: Instant) {
+            went += waiting.filter { $0.at <= now }.map(\.at)
+            waiting.removeAll { $0.at <= now }
+        }
+
+        mutating func join(_ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+            let next = machine.next(spacing, .request, now)
+            waiting.append(machine.take(spacing, .request, at: next, now))
+        }
+
+        mutating func giveUp(_ index: Int, _ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+            machine.giveBack(waiting.remove(at: index), spacing, now)
+        }
+
+        mutating func keptJob(_ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+            if machine.room(spacing, now, atMost: 1) == 1 {
+                machine.take(spacing, .kept, at: now, now)
+                went.append(now)
+                kept += 1
+            } else {
+                machine.wanted(spacing, now, until: now)
+            }
+        }
+    }
+
+    @Test(
+        "However many requests give up beside kept jobs, no more go than the rate says",
+        arguments: [1, 5],
+        [0.02, 0.1, 0.3, 0.7, 0.95]
+    )
+    func givingUp(burst: Int, share: Double) {
+        let spacing = RateLimitMachine.Spacing(interval: 50_000_000, burst: burst)
+        var random = SplitMix64(seed: UInt64(burst * 100) + UInt64(share * 100))
+        var line = Line()
+        for tick in 0..<12_000 {
+            let now = at(Double(tick) / 100)
+            line.advance(to: now)
+            while line.waiting.count < 40 { line.join(spacing, now) }
+            if Double.random(in: 0..<1, using: &random) < share, !line.waiting.isEmpty {
+                line.giveUp(Int.random(in: 0..<line.waiting.count, using: &random), spacing, now)
+            }
+            line.keptJob(spacing, now)
+        }
+        let went = line.went.sorted()
+        for width in [20, 100, 400] {
+            for (first, last) in zip(went, went.dropFirst(width + burst)) {
+                // As many intervals, but for one that a kept job took late and what a tick rounds.
+                #expect(first.duration(to: last) >= .milliseconds(50 * (width - 2)))
+            }
+        }
+        // 2,400 turns in all.
+        #expect(went.count >= 2_250, "turns are lost")
+        #expect(line.kept >= 1_000, "kept jobs have their half")
+        #expect(went.count - line.kept >= 1_000, "and so have requests")
+    }
+
+    @Test("Each turn is given to one, whatever is given back and whoever takes it", arguments: 1...20)
+    func eachOnce(seed: UInt64) {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000, burst: 1)
+        var random = SplitMix64(seed: seed)
+        var line = Line()
+        for moment in 0..<20_000 {
+            let now = Instant(nanoseconds: Int64(moment) * 500)
+            line.advance(to: now)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2: if line.waiting.count < 30 { line.join(spacing, now) }
+            case 3:
+                if !line.waiting.isEmpty {
+                    line.giveUp(Int.random(in: 0..<line.waiting.count, using: &random), spacing, now)
+                }
+            case 4:
+                // A burst of callers hangs up.
+                while line.waiting.count > 3, moment % 5 == 0 { line.giveUp(0, spacing, now) }
+            default: line.keptJob(spacing, now)
+            }
+        }
+        let went = line.went.sorted()
+        for (first, last) in zip(went, went.dropFirst(50)) {
+            #expect(first.duration(to: last) >= .nanoseconds(48_000))
+        }
     }
 }

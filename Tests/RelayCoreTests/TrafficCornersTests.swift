@@ -89,6 +89,63 @@ struct TrafficCornersTests {
         #expect(request(at(5.1)) == at(10.2))
     }
 
+    @Test("Requests from before a reload have the limit of after it")
+    func widened() {
+        let narrow = makeTrafficRoute { $0.concurrency.maxRequests = 2 }
+        let wide = makeTrafficRoute { $0.concurrency.maxRequests = 100 }
+        var machine = RouteTrafficMachine()
+        func began() -> Bool {
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+            if case .go = machine.leave(narrow, asking, at(1)) { return true }
+            return false
+        }
+        #expect([began(), began(), began()] == [true, true, false])
+        machine.configured(wide)
+        #expect((0..<20).allSatisfy { _ in began() })
+    }
+
+    @Test(
+        "The end of one attempt of a class leaves the one alone that finds out for it",
+        arguments: [false, true]
+    )
+    func trial(isTrial: Bool) {
+        var table = ClassTable()
+        let asked = RequestClass(.get, target: "x", contentLength: 0, user: 1)
+        table.tries(asked, at(0))
+        table.ended(asked, works: nil, isTrial: isTrial, at(0.01))
+        #expect(table.pass(asked, at(0.5)) == (isTrial ? .tries : .waits(until: at(0.505))))
+    }
+
+    @Test("A hold that lasts longer than its route allows keeps no kept job of another kind")
+    func longestHold() {
+        let route = makeTrafficRoute { $0.traffic.throttling.longest = .seconds(2) }
+        var machine = RouteTrafficMachine()
+        let (held, other) = (
+            RequestClass(.get, target: "held", contentLength: 0, user: 1),
+            RequestClass(.get, target: "other", contentLength: 0, user: 1)
+        )
+        func leave(_ asked: RequestClass, _ seconds: Double) -> RouteTrafficMachine.Answer {
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: true, turn: .none)
+            return machine.leave(route, asking, of: { asked }, at(seconds))
+        }
+        guard case .go(let first) = leave(held, 1) else {
+            Issue.record("held back")
+            return
+        }
+        var word = AttemptWord()
+        word.hold = HoldTable.Word(wait: .seconds(3_600))
+        _ = machine.ended(first, word, asked: { held }, of: route, random: 1, at(1))
+        guard case .held = leave(held, 2.99) else {
+            Issue.record("not held back")
+            return
+        }
+        #expect(machine.room(route, at(3.01), atMost: 1).count == 1)
+        guard case .go = leave(other, 3.01) else {
+            Issue.record("held back")
+            return
+        }
+    }
+
     @Test("What is held back and goes elsewhere at once is load, and a retry where it is one")
     func elsewhere() async {
         let memory = RouteMemory()

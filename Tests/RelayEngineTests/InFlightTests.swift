@@ -116,6 +116,57 @@ struct InFlightTests {
     }
 
     @Test(
+        "A request waits for a permit until its deadline, however often it looks meanwhile",
+        arguments: [5, 12, 25, 29]
+    )
+    func longWait(seconds: Int) async throws {
+        let gate = Gate()
+        let bench = EngineBench(
+            { $0.concurrency.maxRequests = 1 },
+            answer: { _ in gate.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
+        )
+        let held = Task { try await bench.run("held").report }
+        await untilIdle()
+        let late = Task { try await bench.run("late").report }
+        await untilIdle()
+        for _ in 0..<seconds {
+            bench.time.advance(by: .seconds(1))
+            await untilIdle()
+        }
+        gate.isOpen.store(true, ordering: .relaxed)
+        bench.transport.release()
+        #expect(try await held.value.status == 200)
+        let report = try await late.value
+        #expect(report.status == 200 && report.permitWait == .seconds(seconds))
+    }
+
+    @Test(
+        "A caller that finds no place where the upstream has requests wait hears what the upstream said",
+        arguments: [false, true]
+    )
+    func heldUp(isHeld: Bool) async throws {
+        let bench = EngineBench(
+            {
+                $0.concurrency.maxRequests = 1
+                $0.concurrency.maxPendingRequests = 0
+                $0.traffic = TrafficSettings()
+            },
+            answer: { request in
+                request.target == "/said"
+                    ? .answer(429, isHeld ? [("Retry-After", "20")] : [("X", "20")]) : .hold
+            }
+        )
+        _ = try await bench.run("said")
+        let first = Task { try await bench.run("other") }
+        await untilIdle()
+        let failure = try #require(try await bench.run("said").failure)
+        #expect(failure.kind == (isHeld ? .rateLimited : .overloaded))
+        if isHeld { #expect(failure.detail.contains("has asked for patience with GET /said")) }
+        first.cancel()
+        _ = try await first.value
+    }
+
+    @Test(
         "Requests are counted exactly, with the upstream or in the queue, and no longer when they are cancelled",
         .clauses("T-30")
     )

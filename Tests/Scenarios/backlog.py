@@ -9,7 +9,7 @@ from world.upstream import Ceiling
 from world.world import patient
 
 TITLE = "A backlog of another's"
-CONTROL = "all jobs of one user"
+CONTROL = "all jobs of one user, and nothing but the query to tell them apart by"
 FLOOD, GOOD = 54001, 54002
 MOST, SECONDS, FEW = 50, 0.25, 50
 FIGURES = [
@@ -44,7 +44,7 @@ async def keep(world, user, path, count):
 
 
 async def play(world, status):
-    count = 1_600 if world.is_quick else 4_000
+    count = 2_000 if world.is_quick else 4_000
     ceiling = Ceiling(MOST, SECONDS, status)
     upstream = await world.upstream(ceiling)
     # The limit of the upstream is not known: the window finds it.
@@ -53,14 +53,15 @@ async def play(world, status):
     await keep(world, FLOOD, "/backlog", count)
     await world.until(begin + (6 if world.is_quick else 8))
     came = world.now()
-    await keep(world, FLOOD if world.is_control else GOOD, "/few", FEW)
+    few_path = "/backlog?few" if world.is_control else "/few"
+    await keep(world, FLOOD if world.is_control else GOOD, few_path, FEW)
 
     def done(path):
         return [attempt.ended for attempt in upstream.attempts if attempt.path == path and attempt.status == 200]
 
     ideal = count / MOST * SECONDS
     await world.wait_for(lambda look: look["at"] > came + 1 and look["unfinished"] == 0, 2 * ideal + 20)
-    few, most = sorted(done("/few"))[:int(0.9 * FEW)], sorted(done("/backlog"))
+    few, most = sorted(done(few_path))[:int(0.9 * FEW)], sorted(done("/backlog"))
     return {
         "seconds until nine of ten of the other's are done ÷ what its half of the upstream takes":
             (few[-1] - came) / (2 * FEW / MOST * SECONDS) if len(few) == int(0.9 * FEW) else None,

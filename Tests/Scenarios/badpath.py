@@ -1,4 +1,4 @@
-"""Three hundred kept jobs to one path of a route that always fails, then a few of both kinds to one that does not."""
+"""Thousands of kept jobs to one path of a route that always fails, then a few of both kinds to one that does not."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ FIGURES = [
     Figure("attempts on the bad path ÷ those that its rules ask for", at_most=1.1),
     Figure("explain tells why", at_least=1),
 ]
-BAD = 300
+BAD = 2_500
 SOON = patient(1, 2)
 
 
@@ -38,7 +38,7 @@ async def play(world, status):
     await world.start_twin(upstream.url)
     calm = world.callers_of(world.twin)
     await world.callers.keep_many("up", BAD, bad)
-    # They begin when the three hundred have had their first turns.
+    # They begin when they have had their first turns.
     await asyncio.sleep(1)
     load = [
         world.callers.requests(f"/r/up{good}", 50, seconds, "POST"), calm.requests("/r/up/calm", 50, seconds),

@@ -59,7 +59,7 @@ package final class MemoryAccount: Sendable {
         case .waits: break
         }
         let granted = await cancelling(at: deadline, time) { await self.wait(id, bytes) }
-        return granted == true ? MemoryHold(self, .collected, bytes) : nil
+        return granted ? MemoryHold(self, .collected, bytes) : nil
     }
 
     private func wait(_ id: UInt64, _ bytes: Int) async -> Bool {

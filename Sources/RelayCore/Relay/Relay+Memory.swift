@@ -38,7 +38,7 @@ extension Relay {
         if let turn = execution.turn, !turn.take() {
             if let room = memory.hold(wanted) { return room }
             let isTaken = await cancelling(at: deadline, ports.time) { await turn.wait() }
-            guard isTaken == true else { return nil }
+            guard isTaken else { return nil }
         }
         return await memory.collect(wanted, by: deadline, ports.time)
     }

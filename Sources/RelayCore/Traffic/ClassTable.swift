@@ -50,6 +50,12 @@ struct ClassTable: Sendable {
         nextTrial <= now && entries.count < ClassTable.most || entries.values.contains { $0.state == .works }
     }
 
+    /// Whether the last request of the class was answered.
+    func isAnswered(_ asked: RequestClass) -> Bool { entries[asked]?.state == .works }
+
+    /// Whether any class fails.
+    var hasFailing: Bool { entries.values.contains { $0.state == .fails } }
+
     /// What a request of the class may do now.
     func pass(_ asked: RequestClass, _ now: Instant) -> Pass {
         if let entry = entries[asked] {
@@ -75,10 +81,12 @@ struct ClassTable: Sendable {
         nextTrial = now.advanced(by: pause)
     }
 
-    /// An attempt of the class has ended; nil where nothing is known of it.
-    mutating func ended(_ asked: RequestClass, works: Bool?, _ now: Instant) {
+    /// An attempt of the class has ended, as the one that found out for it or not; `works` is nil where nothing is known
+    /// of it.
+    mutating func ended(_ asked: RequestClass, works: Bool?, isTrial: Bool = true, _ now: Instant) {
         guard let works else {
-            if entries[asked]?.state == .trying { entries[asked] = nil }
+            // Another's end says nothing of the one that finds out.
+            if isTrial, entries[asked]?.state == .trying { entries[asked] = nil }
             return
         }
         if entries[asked] == nil {

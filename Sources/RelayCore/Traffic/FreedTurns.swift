@@ -35,8 +35,8 @@ struct FreedTurns: Sendable {
         turns.firstIndex { $0.at == moment }.map { turns.remove(at: $0) }
     }
 
-    /// Takes the one that the next would have followed then.
-    mutating func take(before due: Instant) -> TakenTurn? {
-        turns.lastIndex { $0.after == due && $0.before < due }.map { turns.remove(at: $0) }
+    /// Takes the one that the next would have followed then, where it is later than `last`.
+    mutating func take(before due: Instant, after last: Instant) -> TakenTurn? {
+        turns.lastIndex { $0.after == due && $0.before < due && $0.at > last }.map { turns.remove(at: $0) }
     }
 }

@@ -31,6 +31,13 @@ struct HoldTable: Sendable {
         var scope: Scope
         var since: Instant
         var until: Instant
+
+        /// Why a request of that upstream waits.
+        func hold(_ upstream: String) -> TrafficHold {
+            var hold = TrafficHold(reason: .throttled, upstream: upstream, until: until, since: since)
+            hold.request = scope.words
+            return hold
+        }
     }
 
     /// What an answer says.

@@ -33,8 +33,10 @@ struct RateLimitMachine: Sendable {
     private static let memory: Int64 = 1_000_000_000
 
     private var due = Instant(nanoseconds: .min / 2)
-    /// The next turn that is left to kept jobs, and until when turns are left to them; nil while they take what there is.
-    private var left: (due: Instant, until: Instant)?
+    /// Nil while kept jobs take what there is.
+    private var left: LeftTurns?
+    /// The last turn between those of requests that somebody has: what was taken before it stays in line.
+    private var lastBetween = Instant(nanoseconds: .min / 2)
     /// By what `due` was reckoned; nil before anything was.
     private var present: Spacing?
     private var freed = FreedTurns()
@@ -48,7 +50,7 @@ struct RateLimitMachine: Sendable {
         let mayReuse = side == .request && !afterAll
         let main = mayReuse ? min(last, freed.first(from: now) ?? last) : last
         guard side == .kept, main > now, let left, now < left.until else { return main }
-        return min(main, max(now, left.due))
+        return min(main, max(now, left.next))
     }
 
     /// An attempt goes at that moment, which `next` has named.
@@ -57,14 +59,18 @@ struct RateLimitMachine: Sendable {
         adopt(spacing, now)
         freed.forget(before: now)
         if side == .request, let turn = freed.take(at: moment) { return turn }
-        if side == .kept, let left, moment < endOfLine(spacing, now), moment >= left.due {
-            let next = max(left.due, moment).advanced(by: .nanoseconds(spacing.times(2)))
-            self.left = (next, left.until)
+        let end = endOfLine(spacing, now)
+        if side == .kept, moment < end, left?.take(at: moment, every: spacing.times(2)) == true {
+            lastBetween = max(lastBetween, moment)
             keepSharing(spacing, now)
             return TakenTurn(at: moment, before: due, after: due)
         }
         let isShared = side == .request && left.map { now < $0.until } ?? false
-        if !isShared { left = nil }
+        if isShared {
+            left?.follow(moment.advanced(by: .nanoseconds(spacing.interval)), after: end)
+        } else {
+            endSharing(now)
+        }
         let before = due
         due = max(due, moment).advanced(by: .nanoseconds(isShared ? spacing.times(2) : spacing.interval))
         return TakenTurn(at: moment, before: before, after: due)
@@ -74,30 +80,52 @@ struct RateLimitMachine: Sendable {
     mutating func giveBack(_ turn: TakenTurn, _ spacing: Spacing, _ now: Instant) {
         adopt(spacing, now)
         freed.add(turn, now)
-        while let last = freed.take(before: due) { due = last.before }
+        while let last = freed.take(before: due, after: lastBetween) { due = last.before }
     }
 
     /// Kept jobs would go now if they might: from now on turns are left to them, and for as long as something else holds
     /// them back `until` then.
     mutating func wanted(_ spacing: Spacing, _ now: Instant, until: Instant) {
         adopt(spacing, now)
-        let present = left.flatMap { now < $0.until ? $0 : nil }
+        if let left, left.until <= now { endSharing(now) }
+        let end = endOfLine(spacing, now)
         if next(spacing, .kept, now) > now {
-            if let given = freed.first(from: now), given < present?.due ?? endOfLine(spacing, now) {
-                // Theirs is a turn that was given back, and their own, where they had one, is another's.
-                _ = freed.take(at: given)
-                if let present { freed.add(TakenTurn(at: present.due, before: due, after: due), now) }
-                left = (given, present?.until ?? now)
-            } else if present == nil {
+            if let first = freed.first(from: now), first < left?.next ?? end {
+                useFreed(first, spacing, end: end, now)
+            } else if left == nil {
                 // Theirs is the next turn, and that of requests the one after it.
-                left = (max(endOfLine(spacing, now), now), now)
+                left = LeftTurns(series: max(end, now), until: now)
                 due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
             }
-        } else if present == nil {
+        } else if left == nil {
             return
         }
         // Also when their turn has come: nobody else can take those between the turns of the requests in line.
         keepSharing(spacing, max(now, until))
+    }
+
+    /// A turn that was given back is theirs, and the one that they would have had instead is another's.
+    private mutating func useFreed(_ moment: Instant, _ spacing: Spacing, end: Instant, _ now: Instant) {
+        guard let turn = freed.take(at: moment) else { return }
+        guard var left = left else {
+            self.left = LeftTurns(series: end, given: turn, until: now)
+            return
+        }
+        if let given = left.given {
+            freed.add(given, now)
+        } else if left.series < end {
+            freed.add(TakenTurn(at: left.series, before: due, after: due), now)
+            lastBetween = max(lastBetween, left.series)
+            left.series = left.series.advanced(by: .nanoseconds(spacing.times(2)))
+        }
+        left.given = turn
+        self.left = left
+    }
+
+    /// Nothing is left to kept jobs any more.
+    private mutating func endSharing(_ now: Instant) {
+        if let given = left?.given { freed.add(given, now) }
+        left = nil
     }
 
     /// How many attempts of kept jobs may go now, of as many as `most`.
@@ -120,7 +148,7 @@ struct RateLimitMachine: Sendable {
     private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
         guard let left else { return }
         let memory = Duration.nanoseconds(max(RateLimitMachine.memory, spacing.times(4)))
-        self.left = (left.due, max(left.until, max(now, left.due).advanced(by: memory)))
+        self.left?.until = max(left.until, max(now, left.next).advanced(by: memory))
     }
 
     /// `due` as it is with another spacing: who stands in line is as many turns from now as before, and a burst that was
@@ -143,7 +171,7 @@ struct RateLimitMachine: Sendable {
     private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
         guard present != spacing else { return }
         due = due(spacing, now)
-        left = left.map { (scaled($0.due, spacing, now), $0.until) }
+        if let series = left.map({ scaled($0.series, spacing, now) }) { left?.series = series }
         present = spacing
     }
 }

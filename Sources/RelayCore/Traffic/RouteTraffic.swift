@@ -61,6 +61,12 @@ package final class RouteTraffic: Sendable {
         return state.withLock { $0.hold(of: asked, route, now) }
     }
 
+    /// What has such a request wait for its turn; nil where nothing does.
+    package func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+        if route.policy.traffic.isOff { return nil }
+        return state.withLock { $0.wait(of: asked, route, now) }
+    }
+
     /// Lifts what upstreams have asked for and what was learnt of them; of one, or of all.
     ///
     /// - Returns: the names of the upstreams of which something was lifted.

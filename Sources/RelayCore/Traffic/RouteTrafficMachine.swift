@@ -1,15 +1,15 @@
 /// What the requests of one route together ask of its upstreams, and what they get.
 struct RouteTrafficMachine: Sendable {
     /// In the route's order; empty until the first of them is asked about.
-    private(set) var upstreams: [UpstreamTraffic] = []
+    var upstreams: [UpstreamTraffic] = []
     /// The upstream that requests begin with, as an index.
-    private var first = 0
+    private(set) var first = 0
     /// The route as it is configured now; nil where nobody has said so.
     private(set) var route: Route?
     private(set) var budget = RetryBudgetMachine()
-    private(set) var rate = RateLimitMachine()
+    var rate = RateLimitMachine()
     /// Requests that wait before a retry, and are not with an upstream meanwhile.
-    private var resting = 0
+    private(set) var resting = 0
 
     /// What kind of attempt asks for leave.
     enum Kind: Hashable, Sendable {
@@ -125,7 +125,7 @@ struct RouteTrafficMachine: Sendable {
         case .keptRetry: budget.retryBegan()
         }
         upstreams[place].began(asked, now)
-        let most = min(upstreams[place].width(route), route.policy.concurrency.maxRequests)
+        let most = min(upstreams[place].width(route), upstreams[place].limit)
         return TrafficLeave(
             place: place,
             epoch: upstreams[place].breaker.epoch,
@@ -152,15 +152,12 @@ struct RouteTrafficMachine: Sendable {
             return .held(hold, nil)
         }
         if let hold = upstreams[place].patience(route, of: asked, now) {
-            var found = TrafficHold(
-                reason: .throttled,
-                upstream: name,
-                until: hold.until,
-                since: hold.since
-            )
+            var found = hold.hold(name)
             found.cause = upstreams[place].cause
-            found.request = hold.scope.words
-            if asking.isKept, found.request != nil { upstreams[place].looked(inVain: true, now) }
+            if asking.isKept, found.request != nil {
+                upstreams[place].looked(inVain: true, now)
+                found.pause = upstreams[place].leavesLine(until: hold.until, now)
+            }
             return .held(found, nil)
         }
         let gate = upstreams[place].gate(asked, settings.breaker, now)
@@ -174,7 +171,7 @@ struct RouteTrafficMachine: Sendable {
             var hold = upstreams[place].breakerHold(until: until, now)
             if asking.isKept {
                 upstreams[place].looked(inVain: true, now)
-                hold.pause = upstreams[place].leavesLine(asking.random)
+                hold.pause = upstreams[place].leavesLine(asking.random, now)
             }
             return .held(hold, nil)
         }
@@ -221,6 +218,7 @@ struct RouteTrafficMachine: Sendable {
         if asking.turn != .taken { takeTurn(route, asking, asked, at: now, now) }
         if asking.isKept, !isProbe { upstreams[place].looked(inVain: false, now) }
         var leave = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
+        leave.isTrial = gate == .tries
         if let asked { leave.isCounted = upstreams[place].joins(asked, now) }
         return .go(leave)
     }
@@ -269,16 +267,7 @@ struct RouteTrafficMachine: Sendable {
     func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
-        if let hold = upstream.patience(route, of: asked, now) {
-            var found = TrafficHold(
-                reason: .throttled,
-                upstream: upstream.name,
-                until: hold.until,
-                since: hold.since
-            )
-            found.request = hold.scope.words
-            return found
-        }
+        if let hold = upstream.patience(route, of: asked, now) { return hold.hold(upstream.name) }
         switch upstream.gate(asked, route.policy.traffic.breaker, now) {
         case .asks, .goesBeside, .tries: return nil
         case .waits(let until), .refused(let until): return upstream.breakerHold(until: until, now)
@@ -373,10 +362,7 @@ struct RouteTrafficMachine: Sendable {
     /// The route as it is from now on, whatever requests of before have to tell.
     mutating func configured(_ route: Route) {
         self.route = route
-        for index in upstreams.indices {
-            upstreams[index].breaker.configured(route.policy.traffic.breaker)
-            upstreams[index].window.configured(limit: route.policy.concurrency.maxRequests)
-        }
+        for index in upstreams.indices { upstreams[index].configured(route) }
     }
 
     /// How long it takes at the least until another of its attempts has probably ended.
@@ -384,117 +370,4 @@ struct RouteTrafficMachine: Sendable {
         let usual = upstreams[place].window.usualLatency ?? .milliseconds(100)
         return min(max(usual / 4, .milliseconds(5)), .milliseconds(250))
     }
-}
-
-// The turns of the route and of an upstream that is not to be sent too fast.
-extension RouteTrafficMachine {
-    /// The route's rate as it is now, which requests of an earlier one keep to as well; those of before there was any do
-    /// not.
-    private func spacing(_ route: Route) -> RateLimitMachine.Spacing? {
-        route.spacing == nil ? nil : (self.route ?? route).spacing
-    }
-
-    /// What holds the attempt back until its turn; nil when that is now.
-    private func nextTurn(
-        _ route: Route,
-        _ asking: Asking,
-        _ asked: RequestClass?,
-        _ now: Instant
-    ) -> TrafficHold? {
-        let (upstream, side) = (upstreams[asking.place], asking.side)
-        let (ours, its) = (spacing(route), upstream.spacing(route, of: asked, now))
-        // The turn has to be one of both.
-        let isBoth = ours != nil && its != nil
-        let mine = ours.map { rate.next($0, side, now, afterAll: isBoth) } ?? now
-        let theirs = its.map { upstream.turns.next($0, side, now, afterAll: isBoth) } ?? now
-        if max(mine, theirs) <= now { return nil }
-        return theirs > mine
-            ? TrafficHold(reason: .tooFast, upstream: upstream.name, until: theirs)
-            : TrafficHold(reason: .rateLimited, until: mine)
-    }
-
-    @discardableResult
-    private mutating func takeTurn(
-        _ route: Route,
-        _ asking: Asking,
-        _ asked: RequestClass?,
-        at moment: Instant,
-        _ now: Instant
-    ) -> AttemptTurn {
-        AttemptTurn(
-            place: asking.place,
-            route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
-            upstream: upstreams[asking.place].spacing(route, of: asked, now).map {
-                upstreams[asking.place].turns.take($0, asking.side, at: moment, now)
-            }
-        )
-    }
-
-    /// Whoever had taken that turn does not go.
-    mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
-        if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
-        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
-            upstreams[turn.place].turns.giveBack(taken, spacing, now)
-        }
-    }
-
-    /// Kept jobs wait until then, for a turn or for an upstream: some turns are left to them.
-    mutating func keptWait(_ route: Route, until: Instant, _ now: Instant) {
-        know(route)
-        if let spacing = spacing(route) { rate.wanted(spacing, now, until: until) }
-        if let spacing = upstreams[first].spacing(route, now) {
-            upstreams[first].turns.wanted(spacing, now, until: until)
-        }
-    }
-}
-
-// What kept jobs are claimed by.
-extension RouteTrafficMachine {
-    /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
-        let spacing = spacing(route)
-        let count = spacing.map { rate.room($0, now, atMost: most) } ?? most
-        let turn = spacing.map { TrafficHold(reason: .rateLimited, until: rate.next($0, .kept, now)) }
-        guard count > 0, !upstreams.isEmpty else { return (count, count < most ? turn : nil) }
-        var best = upstreams[first].room(route, now, atMost: count)
-        if best.count == 0, let hold = best.hold, hold.isOfUpstream {
-            for place in route.failovers(when: hold.reason) {
-                let other = upstreams[place].room(route, now, atMost: count)
-                let until = min(best.hold?.until ?? hold.until, other.hold?.until ?? hold.until)
-                if other.count > best.count { best = other } else { best.hold?.until = until }
-            }
-        }
-        return (best.count, best.hold ?? (count < most ? turn : nil))
-    }
-
-    /// The width before anything else is known of the route as it is now: what its upstream has shown.
-    func widthWhenConfigured(_ route: Route) -> Int {
-        upstreams.isEmpty ? route.policy.traffic.window.initialWidth : upstreams[first].width(route)
-    }
-
-    /// How many requests may be on their way at once: as many as the upstream in use takes, and those that rest.
-    ///
-    /// While none is in use, since breakers are open, nothing but a probe is sent: nobody has to wait for a permit to hear that.
-    func width(of route: Route, _ now: Instant) -> Int {
-        guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
-        var place = first
-        if !upstreams[first].isCalm {
-            let settings = route.policy.traffic.breaker
-            if upstreams[first].breaker.refuses(settings, now) != nil {
-                let others = route.failovers(when: .breakerOpen)
-                guard let other = others.first(where: { upstreams[$0].isInUse(route, now) }) else {
-                    return .max
-                }
-                place = other
-            } else if upstreams[first].patience(route, now) != nil {
-                place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
-            }
-        }
-        let width = upstreams[place].width(route)
-        return width == .max ? width : width + resting
-    }
-}
-
-extension RouteTrafficMachine.Asking {
-    fileprivate var side: RateLimitMachine.Side { isKept ? .kept : .request }
 }

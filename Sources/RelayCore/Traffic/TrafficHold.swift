@@ -10,6 +10,8 @@ package struct TrafficLeave: Hashable, Sendable {
     let isRetry: Bool
     /// Whether it finds out for the breaker whether the upstream is back.
     let isProbe: Bool
+    /// Whether it finds out for its class while the breaker is open.
+    var isTrial = false
     /// Whether it is counted among those of its class.
     var isCounted = false
 }
@@ -83,6 +85,8 @@ package struct TrafficHold: Sendable, Hashable {
     var isProbing = false
     /// The requests that it is about, in words; nil where it is about all.
     var request: String?
+    /// Whether kept jobs that may go are looked for behind others that it is about.
+    var isSearch = false
     /// Whether its turn would leave the attempt too little time.
     var isTooLate = false
     /// For how long a kept job that it holds back is not claimed again; nil leaves that to its route.
@@ -118,6 +122,8 @@ extension TrafficHold {
         let name = upstream ?? ""
         let what = request.map { ": \($0)" } ?? ""
         return switch reason {
+        case .breakerOpen where isSearch, .throttled where isSearch:
+            "kept jobs before it may not be sent to the upstream \(name), and those behind them are looked at 64 at once (\(reason == .throttled ? "throttling" : "circuit_breaker"))\(what)"
         case .breakerOpen where isProbing:
             "the upstream \(name) has failed too often, and a request finds out now whether it answers (circuit_breaker)\(what)"
         case .breakerOpen:
@@ -154,7 +160,7 @@ extension TrafficHold {
     var mayBeWaitedFor: Bool { !isOfBreaker || reason == .breakerTrial }
 
     /// What an attempt comes to that does not wait for it.
-    func failure(_ now: Instant) -> Failure {
+    package func failure(_ now: Instant) -> Failure {
         let wait = now.duration(to: until)
         let time = DurationText.text(.milliseconds(max(1, wait.saturatedNanoseconds / 1_000_000)))
         var failure = Failure(

@@ -3,6 +3,8 @@ struct UpstreamTraffic: Sendable {
     let name: String
     var breaker: BreakerMachine
     var window: WindowMachine
+    /// Attempts that may be under way by the route as it is configured now, whatever requests of before know of.
+    private(set) var limit: Int
     var pace = PaceMachine()
     /// Its attempts are spaced while it has said that they come too fast.
     var turns = RateLimitMachine()
@@ -24,9 +26,10 @@ struct UpstreamTraffic: Sendable {
     /// Attempts that have ended; and how many had at the last two looks, which are a second apart at least.
     private var endings = 0
     private var looks: (before: Int, last: Int, at: Instant) = (0, 0, Instant(nanoseconds: .min / 2))
-    /// Kept jobs are claimed from then on while the upstream is in trouble, and how many were so in vain.
+    /// Kept jobs are claimed from then on while the upstream is in trouble.
     private var nextLook = Instant(nanoseconds: .min / 2)
-    private var vainLooks = 0
+    /// When the last of the kept jobs that have left the line comes back to it.
+    private var lastReturn = Instant(nanoseconds: .min / 2)
     /// The class that probed last, in vain.
     private var lastProbe: RequestClass?
     /// What it did last that counts against it.
@@ -35,7 +38,15 @@ struct UpstreamTraffic: Sendable {
     init(_ upstream: Upstream, of route: Route) {
         name = upstream.name
         breaker = BreakerMachine(route.policy.traffic.breaker)
-        window = WindowMachine(route.policy.traffic.window, limit: route.policy.concurrency.maxRequests)
+        limit = route.policy.concurrency.maxRequests
+        window = WindowMachine(route.policy.traffic.window, limit: limit)
+    }
+
+    /// The route as it is from now on.
+    mutating func configured(_ route: Route) {
+        limit = route.policy.concurrency.maxRequests
+        breaker.configured(route.policy.traffic.breaker)
+        window.configured(limit: limit)
     }
 
     /// What holds such a request back, as the upstream has asked and within what the route allows; nil where nothing does.
@@ -43,6 +54,11 @@ struct UpstreamTraffic: Sendable {
     /// Of no request in particular it is what holds back all of them.
     func patience(_ route: Route, of asked: RequestClass? = nil, _ now: Instant) -> HoldTable.Hold? {
         route.longestHold.flatMap { holds.hold(of: asked?.asked, longest: $0, now) }
+    }
+
+    /// Whether it has asked for patience with any request, and the route lets them wait.
+    private func isHolding(_ route: Route, _ now: Instant) -> Bool {
+        route.longestHold.map { !holds.standing(longest: $0, now).isEmpty } ?? false
     }
 
     /// What its attempts are spaced by; nil while they are not.
@@ -61,27 +77,29 @@ struct UpstreamTraffic: Sendable {
 
     /// How many attempts may be under way now.
     func width(_ route: Route) -> Int {
-        let limit = route.policy.concurrency.maxRequests
-        return route.policy.traffic.window.isEnabled ? max(1, min(window.size, limit)) : .max
+        route.policy.traffic.window.isEnabled ? max(1, min(window.size, limit)) : .max
     }
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
         if let hold = patience(route, now) {
-            return (
-                0, TrafficHold(reason: .throttled, upstream: name, until: hold.until, since: hold.since)
-            )
+            return (0, hold.hold(name))
         }
         if let until = breaker.refuses(route.policy.traffic.breaker, now) {
             let hold = breakerHold(until: until, now)
             if until <= now { return (1, hold) }
             // Jobs that have not failed are let through; those that have are told from them only when they ask.
-            guard !isForced(now), nextLook <= now, classes.mayPass(now) else { return (0, hold) }
-            return (min(most, looksAtOnce), hold)
+            guard !isForced(now), classes.mayPass(now) else { return (0, hold) }
+            var search = hold
+            search.isSearch = true
+            search.until = min(until, max(now, nextLook))
+            return (nextLook > now ? 0 : min(most, UpstreamTraffic.looksAtOnce), search)
         }
         // Where nothing is held any more there is nothing to look for.
-        if nextLook > now, !holds.isEmpty(now) || pace.rate(now) != nil {
-            return (0, TrafficHold(reason: .throttled, upstream: name, until: nextLook))
+        if nextLook > now, isHolding(route, now) || pace.rate(now) != nil {
+            var search = TrafficHold(reason: .throttled, upstream: name, until: nextLook)
+            search.isSearch = true
+            return (0, search)
         }
         guard let spacing = spacing(route, now) else { return (most, nil) }
         let count = turns.room(spacing, now, atMost: most)
@@ -109,7 +127,7 @@ struct UpstreamTraffic: Sendable {
         let settings = route.policy.traffic
         guard isCalm, !isWatched, leave.epoch == breaker.epoch, !leave.isCounted,
             settings.breaker.slowDuration == nil,
-            !settings.window.isEnabled || window.size >= route.policy.concurrency.maxRequests
+            !settings.window.isEnabled || window.size >= limit
         else { return false }
         let taken = now.nanoseconds &- leave.began.nanoseconds
         if settings.window.isEnabled {
@@ -144,7 +162,6 @@ struct UpstreamTraffic: Sendable {
     ///
     /// - Returns: whether there was anything.
     mutating func cleared(_ route: Route, _ now: Instant) -> Bool {
-        let limit = route.policy.concurrency.maxRequests
         let isNarrow = route.policy.traffic.window.isEnabled && window.size < limit
         let hasAny = !holds.isEmpty(now) || pace.rate(now) != nil || isNarrow || !classes.failing.isEmpty
         holds.clear()
@@ -153,7 +170,7 @@ struct UpstreamTraffic: Sendable {
         turns = RateLimitMachine()
         losses = LossTable()
         window = WindowMachine(route.policy.traffic.window, limit: limit)
-        (vainLooks, nextLook) = (0, now)
+        (nextLook, lastReturn) = (now, now)
         lookRound(now)
         return hasAny
     }
@@ -167,7 +184,7 @@ struct UpstreamTraffic: Sendable {
             turns = RateLimitMachine()
             hasAny = true
         }
-        (vainLooks, nextLook) = (0, now)
+        (nextLook, lastReturn) = (now, now)
         lookRound(now)
         return hasAny
     }
@@ -231,7 +248,8 @@ struct UpstreamTraffic: Sendable {
             random: random,
             now
         )
-        tell(word.breaker == .fails ? false : nil, of: asked, hasChanged, since: before, settings, now)
+        let works: Bool? = word.breaker == .fails ? false : nil
+        tell(works, of: asked, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
         return hasChanged
     }
 
@@ -239,20 +257,21 @@ struct UpstreamTraffic: Sendable {
     private mutating func tell(
         _ works: Bool?,
         of asked: () -> RequestClass?,
+        isTrial: Bool,
         _ hasChanged: Bool,
         since before: BreakerMachine.State,
         _ settings: TrafficSettings,
         _ now: Instant
     ) {
         if works == false || before != .closed, let asked = asked() {
-            classes.ended(asked, works: works, now)
+            classes.ended(asked, works: works, isTrial: isTrial, now)
         }
         if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }
         if hasChanged, before != .closed, breaker.state == .closed {
             window.restart(settings.window)
             classes.clear()
             lastProbe = nil
-            (vainLooks, nextLook) = (0, now)
+            (nextLook, lastReturn) = (now, now)
         }
     }
 
@@ -314,7 +333,7 @@ struct UpstreamTraffic: Sendable {
         )
         if leave.isProbe, said == .fails { lastProbe = asked }
         let works = said == .fails ? false : isAnswered ? true : nil
-        tell(works, of: { asked }, hasChanged, since: before, settings, now)
+        tell(works, of: { asked }, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
         return Ended(hasChanged: hasChanged, blamed: blamed, succeeded: word.succeeded)
     }
 
@@ -347,10 +366,15 @@ struct UpstreamTraffic: Sendable {
 
 // Requests that are told apart, since the upstream is in trouble or nearly full.
 extension UpstreamTraffic {
-    /// Kept jobs that are claimed at once to find those that have not failed: few once a thousand were of those that have.
-    fileprivate var looksAtOnce: Int { vainLooks < UpstreamTraffic.longSearch ? 64 : 4 }
-    private static let longSearch = 1_000
+    /// Kept jobs that are claimed at once to find those that may go, and how soon after others.
+    fileprivate static let looksAtOnce = 64
+    private static let betweenLooks: Duration = .milliseconds(50)
+    /// Those that were found and may not go come back one by one: fewer than are looked at, or the others were never found.
+    private static let betweenReturns: Duration = .milliseconds(1_000) / 32
+    private static let longestPause: Duration = .seconds(300)
     private static let longestLook: Duration = .milliseconds(250)
+    /// For so long a probe that is due waits for a request of a class that fails.
+    private static let longestAbsence: Duration = .seconds(1)
     /// For so long a class may take more than its share without an answer, however soon others are answered.
     private static let leastPatience: Duration = .seconds(1)
 
@@ -370,8 +394,15 @@ extension UpstreamTraffic {
     func gate(_ asked: RequestClass?, _ settings: BreakerSettings, _ now: Instant) -> Gate {
         guard let until = breaker.refuses(settings, now) else { return .asks }
         if until <= now {
+            guard let asked else { return .asks }
+            // Its answer would let those through that fail; they find out themselves, as long as they come.
+            if classes.isAnswered(asked), classes.hasFailing,
+                now < until.advanced(by: UpstreamTraffic.longestAbsence)
+            {
+                return .goesBeside
+            }
             // The class that has probed in vain leaves the next probe to another, for a moment.
-            guard let asked, asked == lastProbe, classes.failing.count > 1 else { return .asks }
+            guard asked == lastProbe, classes.failing.count > 1 else { return .asks }
             let later = until.advanced(by: UpstreamTraffic.longestLook)
             return later <= now ? .asks : .refused(until: later)
         }
@@ -384,24 +415,34 @@ extension UpstreamTraffic {
         }
     }
 
-    /// A kept job was claimed that may not be sent: the next look for others comes a little later.
+    /// A kept job was claimed, and may be sent or not: where it may not, others are looked for a little later.
     mutating func looked(inVain: Bool, _ now: Instant) {
-        guard inVain else {
-            (vainLooks, nextLook) = (0, now)
-            return
-        }
-        vainLooks = min(vainLooks + 1, UpstreamTraffic.longSearch)
-        nextLook = now.advanced(by: min(.milliseconds(25) * vainLooks, UpstreamTraffic.longestLook))
+        nextLook = inVain ? now.advanced(by: UpstreamTraffic.betweenLooks) : now
     }
 
     /// For how long a kept job that fails leaves the line to those that are answered; nil while none is.
-    func leavesLine(_ random: UInt64) -> Duration? {
-        classes.working.map { _ in .seconds(1) + .nanoseconds(Int64(random >> 11) % 9_000_000_000) }
+    mutating func leavesLine(_ random: UInt64, _ now: Instant) -> Duration? {
+        guard classes.working != nil else { return nil }
+        return pause(atLeast: .seconds(1) + .nanoseconds(Int64(random >> 11) % 9_000_000_000), now)
+    }
+
+    /// The same of one that the upstream has asked to wait with until then.
+    mutating func leavesLine(until end: Instant, _ now: Instant) -> Duration {
+        min(pause(atLeast: .seconds(1), now), max(.seconds(1), now.duration(to: end)))
+    }
+
+    /// Longer the more have left it.
+    private mutating func pause(atLeast least: Duration, _ now: Instant) -> Duration {
+        lastReturn = min(
+            max(lastReturn, now).advanced(by: UpstreamTraffic.betweenReturns),
+            now.advanced(by: UpstreamTraffic.longestPause)
+        )
+        return max(least, now.duration(to: lastReturn))
     }
 
     /// Whether so many attempts are under way, and so few end, that those of a class may have taken the places of others.
     mutating func isCrowded(_ route: Route, _ now: Instant) -> Bool {
-        let width = min(width(route), route.policy.concurrency.maxRequests)
+        let width = min(width(route), limit)
         guard underWay * 2 >= width else { return false }
         if looks.at.duration(to: now) >= .seconds(1) { looks = (looks.last, endings, now) }
         return endings - looks.before < underWay
@@ -411,7 +452,7 @@ extension UpstreamTraffic {
     func stuck(_ asked: RequestClass, _ route: Route, _ now: Instant) -> Instant? {
         crowd.stuck(
             asked,
-            width: min(width(route), route.policy.concurrency.maxRequests),
+            width: min(width(route), limit),
             underWay: underWay,
             patience: max(
                 usual.time(attempt: route.policy.timeouts.attempt),

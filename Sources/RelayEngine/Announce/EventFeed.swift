@@ -112,7 +112,7 @@ package final class EventFeed: JobListener {
 
     /// Returns when there is an event numbered above `number`, at `deadline`, or when the task is cancelled.
     package func wait(after number: UInt64, by deadline: Instant, _ time: any TimeSource) async {
-        _ = await cancelling(at: deadline, time) { await self.wait(after: number) }
+        await cancelling(at: deadline, time) { await self.wait(after: number) }
     }
 
     private func wait(after number: UInt64) async {

@@ -75,7 +75,7 @@ final class DispatchLane: Sendable {
 
     /// Returns at `deadline`, when somebody told the machine something, or when the task is cancelled.
     func sleep(until deadline: Instant, _ time: any TimeSource) async {
-        _ = await cancelling(at: deadline, time) { await self.sleep() }
+        await cancelling(at: deadline, time) { await self.sleep() }
     }
 
     private func sleep() async {

@@ -92,8 +92,8 @@ final class JobRun: Sendable {
         let (random, now) = (relay.ports.entropy.next(), time.now())
         let isGateMoved = lane.ask { $0.ran(result.credential, isProbe: isProbe, random: random, now) }
         if isGateMoved { lane.wake() }
-        // What a retry lacks others may have.
-        if let hold = result.hold, hold.reason != .budgetSpent {
+        // What a retry lacks others may have, and who leaves the line does so for them.
+        if let hold = result.hold, hold.pause == nil {
             lane.ask { $0.heldBack(until: hold.until, since: began, now) }
         }
     }

@@ -37,7 +37,7 @@ final class SweepRest: Sendable {
     ) async throws(CancellationError) {
         let deadline = time.now().advanced(by: min(rest, SweepRest.longest))
         if rest > SweepRest.shortest {
-            _ = await cancelling(at: deadline, time) { await self.untilStirred() }
+            await cancelling(at: deadline, time) { await self.untilStirred() }
         }
         // Whoever changes much at once has it looked at once.
         try await time.sleep(until: began.advanced(by: SweepRest.shortest))

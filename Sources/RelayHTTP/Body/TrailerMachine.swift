@@ -33,14 +33,11 @@ struct TrailerMachine {
             guard isToken(byte) || byte == colon else { throw HTTPParseError(.badTrailer) }
             if byte == colon { state = .value }
         case .value:
-            if byte == carriageReturn {
-                state = .fieldEnd
-                return
-            }
             guard byte != lineFeed else { throw HTTPParseError(.bareLineFeed) }
-            guard byte >= 0x20 && byte != 0x7F || byte == horizontalTab else {
+            guard byte >= 0x20 && byte != 0x7F || byte == horizontalTab || byte == carriageReturn else {
                 throw HTTPParseError(.badTrailer)
             }
+            if byte == carriageReturn { state = .fieldEnd }
         case .fieldEnd:
             guard byte == lineFeed else { throw HTTPParseError(.bareCarriageReturn) }
             state = .lineStart

@@ -16,7 +16,7 @@ extension Caller {
             let time = server.relay.ports.time
             let deadline = time.now().advanced(by: Caller.patience)
             let name = await cancelling(at: deadline, time) { await wait.valueUnlessCancelled() }
-            return Principal(user, name: name.flatMap { $0 }.flatMap { $0 })
+            return Principal(user, name: name.flatMap { $0 })
         }
     }
 }

@@ -21,7 +21,7 @@ extension Command {
                 "type",
                 value: "TYPE",
                 "of this type; may stand more than once",
-                completes: .words(of: .event)
+                completes: .words(Meaning.eventTypes)
             ),
             OptionSpec("follow", "f", "wait for what comes"),
             OptionSpec("after", value: "NUMBER", "those after this event; 0 is all that are remembered"),

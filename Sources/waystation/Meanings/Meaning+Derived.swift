@@ -80,6 +80,11 @@ extension Meaning {
         event("heartbeat", "Nothing has happened for 15 seconds."),
     ]
 
+    /// The types that a reader may ask for: what tells of the feed itself comes unasked.
+    static var eventTypes: [String] {
+        events.map(\.word).filter { $0 != "gap" && $0 != "heartbeat" }
+    }
+
     private static func event(_ word: String, _ text: String) -> Meaning {
         let remedy =
             word.hasPrefix("job.")

@@ -63,7 +63,7 @@ private func checkTags(_ text: String) {
         }
         precondition(EntityTags(HeaderFields(), name).isEmpty)
     }
-    if let fields = field("If-Match", "W/\"v7\", " + text) {
+    if let fields = field("If-Match", "\"v7\", " + text) {
         precondition(EntityTags(fields, .ifMatch).has(version: 7), "a tag is lost beside another")
     }
 }

@@ -72,13 +72,13 @@ struct EventOptions {
     }
 
     /// Lines only for who asks for them and for nothing else.
-    private static func form(_ fields: HeaderFields) throws(Problem) -> Form {
-        let accepted = fields.values(.accept).flatMap { $0.split(separator: ",") }.map { range in
-            range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        }
-        if accepted.isEmpty || accepted.contains("text/event-stream") { return .eventStream }
-        if accepted.contains("application/x-ndjson") { return .lines }
-        if accepted.contains(where: { $0 == "*/*" || $0 == "text/*" }) { return .eventStream }
+    static func form(_ fields: HeaderFields) throws(Problem) -> Form {
+        let accepted = AcceptedTypes(fields)
+        let stream = accepted.isEmpty ? 1 : accepted.quality(of: MediaType.eventStream)
+        let lines = accepted.quality(naming: "application/x-ndjson") ?? 0
+        let isStreamNamed = accepted.quality(naming: MediaType.eventStream) != nil
+        if lines > 0, lines > stream || lines == stream && !isStreamNamed { return .lines }
+        if stream > 0 { return .eventStream }
         throw otherForm
     }
 

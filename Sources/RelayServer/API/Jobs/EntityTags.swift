@@ -10,7 +10,12 @@ struct EntityTags {
     init(_ fields: HeaderFields, _ field: FieldName) {
         let values = fields.values(field)
         isEmpty = values.isEmpty
-        tags = values.flatMap(EntityTags.list)
+        let named = values.flatMap(EntityTags.list)
+        // A change is made to what the caller has seen byte for byte (§13.1.1); what it has at hand is compared weakly (§13.1.2).
+        tags =
+            field == .ifMatch
+            ? named.filter { !$0.hasPrefix("W/") }
+            : named.map { $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }
     }
 
     /// Whether every version will do.
@@ -27,10 +32,6 @@ struct EntityTags {
         return value.split { character in
             if character == "\"" { isQuoted.toggle() }
             return character == "," && !isQuoted
-        }.map { part in
-            let tag = String(part).trimmingBlanks
-            // Versions are compared weakly: the document of one version is one document.
-            return tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
-        }
+        }.map { String($0).trimmingBlanks }
     }
 }

@@ -1,0 +1,77 @@
+// The turns of the route and of an upstream that is not to be sent too fast.
+extension RouteTrafficMachine {
+    /// The route's rate as it is now, which requests of an earlier one keep to as well; those of before there was any do
+    /// not.
+    func spacing(_ route: Route) -> RateLimitMachine.Spacing? {
+        route.spacing == nil ? nil : (self.route ?? route).spacing
+    }
+
+    /// What holds the attempt back until its turn; nil when that is now.
+    func nextTurn(
+        _ route: Route,
+        _ asking: Asking,
+        _ asked: RequestClass?,
+        _ now: Instant
+    ) -> TrafficHold? {
+        let (upstream, side) = (upstreams[asking.place], asking.side)
+        let (ours, its) = (spacing(route), upstream.spacing(route, of: asked, now))
+        // The turn has to be one of both.
+        let isBoth = ours != nil && its != nil
+        let mine = ours.map { rate.next($0, side, now, afterAll: isBoth) } ?? now
+        let theirs = its.map { upstream.turns.next($0, side, now, afterAll: isBoth) } ?? now
+        if max(mine, theirs) <= now { return nil }
+        return theirs > mine
+            ? TrafficHold(reason: .tooFast, upstream: upstream.name, until: theirs)
+            : TrafficHold(reason: .rateLimited, until: mine)
+    }
+
+    @discardableResult
+    mutating func takeTurn(
+        _ route: Route,
+        _ asking: Asking,
+        _ asked: RequestClass?,
+        at moment: Instant,
+        _ now: Instant
+    ) -> AttemptTurn {
+        AttemptTurn(
+            place: asking.place,
+            route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
+            upstream: upstreams[asking.place].spacing(route, of: asked, now).map {
+                upstreams[asking.place].turns.take($0, asking.side, at: moment, now)
+            }
+        )
+    }
+
+    /// Whoever had taken that turn does not go.
+    mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
+        if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
+        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
+            upstreams[turn.place].turns.giveBack(taken, spacing, now)
+        }
+    }
+
+    /// Kept jobs wait until then, for a turn or for an upstream: some turns are left to them.
+    mutating func keptWait(_ route: Route, until: Instant, _ now: Instant) {
+        know(route)
+        if let spacing = spacing(route) { rate.wanted(spacing, now, until: until) }
+        if let spacing = upstreams[first].spacing(route, now) {
+            upstreams[first].turns.wanted(spacing, now, until: until)
+        }
+    }
+
+    /// What has such a request wait for its turn, the upstream's word or a rate; nil where nothing does.
+    func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+        guard !upstreams.isEmpty else { return nil }
+        let upstream = upstreams[first]
+        let asking = Asking(kind: .first, place: first, isKept: false, turn: .none)
+        let hold =
+            upstream.patience(route, of: asked, now).map { $0.hold(upstream.name) }
+            ?? nextTurn(route, asking, asked, now)
+        // Where another upstream takes it, it does not wait.
+        return hold.flatMap { route.failovers(when: $0.reason).isEmpty ? $0 : nil }
+    }
+}
+
+extension RouteTrafficMachine.Asking {
+    fileprivate var side: RateLimitMachine.Side { isKept ? .kept : .request }
+}

@@ -1,0 +1,28 @@
+import RelayCore
+
+/// The media types a caller reads, as its `Accept` has them (RFC 9110 §12.5.1).
+struct AcceptedTypes {
+    private var qualities: [String: Double] = [:]
+
+    init(_ fields: HeaderFields) {
+        for range in fields.values(.accept).flatMap({ $0.split(separator: ",") }) {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            guard let type = parts.first else { continue }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }
+            let quality = weight.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            qualities[type] = max(qualities[type] ?? 0, quality)
+        }
+    }
+
+    /// Whether the caller has said nothing of it.
+    var isEmpty: Bool { qualities.isEmpty }
+
+    /// How much it wants what that range names, from 0 to 1; nil where it does not name the range.
+    func quality(naming range: String) -> Double? { qualities[range] }
+
+    /// How much it wants that type, by the most precise range it names: 0 is not at all.
+    func quality(of type: String) -> Double {
+        let kind = type.prefix { $0 != "/" } + "/*"
+        return qualities[type] ?? qualities[String(kind)] ?? qualities["*/*"] ?? 0
+    }
+}
