@@ -106,17 +106,21 @@ extension TrafficChecker {
         // What began before it was last found to fail probes no more.
         let probes = since.filter { $0.isProbe && $0.order > side.failedOrder }
         let due = min(side.probeDue, side.failedAt + breaker.longestPause * 12 / 10)
-        if now >= due - 1, probes.isEmpty {
+        let like = flight.job.like
+        let isLeft = probes.isEmpty ? side.leavesProbe(like, due: due, now) : false
+        if now >= due - 1, probes.isEmpty, isLeft != true {
+            // Which of them fails is not known to everybody alike.
+            flight.isMaybeProbe = isLeft == nil
             (flight.isProbe, sides[flight.place].probed) = (true, (flight.order, now))
-            flight.isSureProbe = since.isEmpty
+            flight.isSureProbe = since.isEmpty && isLeft == false
             for other in since where other.began == now { other.isMaybeProbe = true }
             return note("probed")
         }
-        let like = flight.job.like
+        if isLeft == true { note("left a probe to those that fail") }
         // Which of those probes that began in one instant, or beside another that tries, is not known.
         let isMaybeProbe =
             probes.contains { $0.began == now }
-            || now >= due - 1 && !probes.contains(where: \.isSureProbe)
+            || now >= due - 1 && isLeft != true && !probes.contains(where: \.isSureProbe)
         flight.isMaybeProbe = isMaybeProbe
         if isMaybeProbe { note("sent beside a probe that began with it") }
         sides[flight.place].isTried = true

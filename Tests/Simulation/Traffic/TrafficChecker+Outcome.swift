@@ -134,7 +134,7 @@ extension TrafficChecker {
         else { return }
         var side = sides[0]
         side.asked.removeAll { $0.at >= job.began || $0.isVague || $0.resource != nil }
-        let until = side.patience(longest, of: job.kind)
+        let until = side.sure(longest, of: job.kind, now)
         if until > job.began, until < job.deadline {
             violated(job, "waits although a rule leads elsewhere")
         }

@@ -27,7 +27,7 @@ extension TrafficChecker {
             if width != before { violated(nil, "a window changes by itself") }
             return
         }
-        if isVague {
+        if isVague || flight.isMaybeProbe {
             if width < before { sides[place].shrunk = now }
             return
         }
@@ -93,11 +93,12 @@ extension TrafficChecker {
         if width > present.limit { violated(flight.job, "a window grows beyond the route's limit") }
     }
 
-    /// An attempt has begun; `isFull` tells whether the route had no permit left.
+    /// An attempt has begun, and has the limit of the present also where its request is of before; `isFull` tells whether the
+    /// route had no permit left.
     func checkRoom(_ flight: TrafficFlight, isFull: Bool) {
         let side = sides[flight.place]
         let counted = side.underWay.count { !$0.terms.isOff }
-        let most = max(1, min(side.width ?? .max, flight.terms.limit))
+        let most = max(1, min(side.width ?? .max, present.limit))
         // Who makes room in this very instant may have done so a moment before.
         flight.wasFull = isFull || counted + (endedNow.at == now ? endedNow.count : 0) >= most
         if flight.terms.window != nil, counted > most {

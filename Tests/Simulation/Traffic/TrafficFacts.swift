@@ -299,5 +299,15 @@ struct TrafficSide {
         }
     }
 
+    /// Whether a request that is answered leaves a probe that is due to those that fail, for a second; nil where it may.
+    func leavesProbe(_ like: TrafficLike, due: Int64, _ now: Int64) -> Bool? {
+        let others = fares.filter { $0.key != like && $0.value != .answered }
+        guard let own = fares[like], own != .fails, !others.isEmpty, now < due + 1_000_000_001 else {
+            return false
+        }
+        let isSure = own == .answered && others.values.contains(.fails) && now < due + 999_999_999
+        return isSure ? true : nil
+    }
+
     func order(at now: Int64) -> Bool? { order.flatMap { now < $0.until ? $0.opens : nil } }
 }
