@@ -191,6 +191,14 @@ class CommandTest(RelayTest):
         code, _, said = self.run_command("send", "up", "x", "-o", "/dev/full", "--socket", relay.jobs)
         self.assertEqual(code, 74, said)
 
+    def test_send_looks_at_the_file_of_its_answer_before_it_sends_anything(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        for path, code, words in ((tempfile.gettempdir(), 74, "is a directory; nothing was sent"), ("", 2, "-o takes")):
+            got, _, said = self.run_command("send", "up", "x", "-d", "x", "-o", path, "--socket", relay.jobs)
+            self.assertEqual(got, code, said)
+            self.assertIn(words, said)
+        self.assertEqual(self.upstream.requests, [])
+
     def test_explain_tells_a_kind_that_only_the_configuration_has(self):
         relay = self.new_relay({"up": route(
             self.upstream.url, error_types=[{"on": ["409"], "kind": "sold_out"}])}).start()

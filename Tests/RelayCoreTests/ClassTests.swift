@@ -205,6 +205,34 @@ struct CrowdTableTests {
         #expect(!stuck(10, 4, 4))
     }
 
+    @Test("An answer to an attempt from before the crowd is an answer of its class")
+    func answeredBefore() {
+        let route = makeTrafficRoute { $0.concurrency.maxRequests = 8 }
+        var machine = RouteTrafficMachine()
+        let (slow, fine) = (asked(.get, "slow"), asked(.get, "fine"))
+        var word = AttemptWord()
+        (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
+        func begin(_ asked: RequestClass, _ now: Double) -> TrafficLeave? {
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+            guard case .go(let leave) = machine.leave(route, asking, of: { asked }, at(now)) else {
+                return nil
+            }
+            return leave
+        }
+        func end(_ leave: TrafficLeave?, _ asked: RequestClass, _ now: Double) {
+            guard let leave, !machine.endedWell(leave, word, of: route, at(now)) else { return }
+            _ = machine.ended(leave, word, asked: { asked }, of: route, random: 1, at(now))
+        }
+        // Four begin before half of the places are taken, and two beyond that.
+        let early = (0..<4).map { _ in begin(slow, 0) }
+        let late = (0..<2).map { _ in begin(slow, 0) }
+        #expect(early.allSatisfy { $0?.isCounted == false } && late.allSatisfy { $0?.isCounted == true })
+        end(begin(fine, 20), fine, 20)
+        #expect(begin(slow, 20.1) == nil, "nothing of it was answered while another was")
+        end(early[0], slow, 20.2)
+        #expect(begin(slow, 20.3) != nil)
+    }
+
     @Test("A class that comes back has time again, and none where nothing of it was answered before")
     func comesBack() {
         var crowd = CrowdTable()

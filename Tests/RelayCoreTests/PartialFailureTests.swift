@@ -24,6 +24,12 @@ private struct Road {
         return word
     }()
 
+    static let patient: AttemptWord = {
+        var word = AttemptWord()
+        (word.hold, word.succeeded) = (HoldTable.Word(wait: .seconds(3_600)), false)
+        return word
+    }()
+
     var window: Int { machine.upstreams[0].window.size }
 
     func free(_ now: Instant) -> Int { min(256, machine.width(of: route, now)) - underWay.count }
@@ -234,10 +240,10 @@ struct PartialFailureTests {
     }
 
     @Test(
-        "Behind kept jobs of a path that answers 503 a kept job to another path is sent soon, however many they are",
-        arguments: [(300, 1.0), (3_600, 4.0), (10_000, 9.0)]
+        "Behind kept jobs of a path that answers 503, or asks for patience, a kept job to another path is sent soon, however many they are",
+        arguments: [(300, 1.0, false), (3_600, 4.0, false), (10_000, 9.0, false), (3_600, 4.0, true)]
     )
-    func line(bad: Int, longest: Double) {
+    func line(bad: Int, longest: Double, isHeld: Bool) {
         struct Job {
             var isGood: Bool
             var due: Instant
@@ -262,7 +268,7 @@ struct PartialFailureTests {
                     isKept: true,
                     random: random,
                     badTakes: .milliseconds(10),
-                    Road.unavailable,
+                    isHeld ? Road.patient : Road.unavailable,
                     now
                 )
                 if let hold {

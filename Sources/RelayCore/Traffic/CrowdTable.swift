@@ -14,6 +14,8 @@ struct CrowdTable: Sendable {
     }
 
     private var entries: [RequestClass: Entry] = [:]
+    /// Attempts that are counted and have not ended.
+    private(set) var underWay = 0
 
     /// Since when nothing of the class has been answered that now has its share; nil where it may begin another.
     func stuck(
@@ -51,12 +53,21 @@ struct CrowdTable: Sendable {
         if entry.underWay == 0, !entry.hasFailed { entry.progress = now }
         entry.underWay += 1
         entries[asked] = entry
+        underWay += 1
         return true
+    }
+
+    /// An attempt that was not counted, since it began before there was a crowd, has been answered.
+    mutating func answered(_ asked: RequestClass, _ now: Instant) {
+        guard var entry = entries[asked] else { return }
+        (entry.progress, entry.isAnswered, entry.hasFailed) = (now, true, false)
+        entries[asked] = entry
     }
 
     /// An attempt that was counted has ended.
     mutating func ended(_ asked: RequestClass, isAnswered: Bool, _ now: Instant) {
         guard var entry = entries[asked] else { return }
+        underWay -= 1
         entry.underWay -= 1
         entry.hasFailed = !isAnswered
         if isAnswered { (entry.progress, entry.isAnswered) = (now, true) }

@@ -54,7 +54,8 @@ extension RouteTrafficMachine {
     mutating func keptWait(_ route: Route, until: Instant, _ now: Instant) {
         know(route)
         if let spacing = spacing(route) { rate.wanted(spacing, now, until: until) }
-        if let spacing = upstreams[first].spacing(route, now) {
+        // Also where one kind of request is spaced: kept jobs of it have their half of its turns.
+        if let spacing = upstreams[first].spacingOfScope(route, now) {
             upstreams[first].turns.wanted(spacing, now, until: until)
         }
     }

@@ -13,25 +13,25 @@ struct UpstreamTraffic: Sendable {
     /// Whether nothing is known to be wrong: neither breaker nor holds nor pace has to be asked.
     private(set) var isCalm = true
     /// Whether it is asked of each attempt that ends what kind of request it was.
-    private var isWatched = false
+    var isWatched = false
     /// The requests that it has asked to wait with.
     var holds = HoldTable()
     /// How requests of each class fare while it fails.
     var classes = ClassTable()
     /// Those that take the second half of what may be under way.
-    private var crowd = CrowdTable()
+    var crowd = CrowdTable()
     /// What is lost of one kind of request only.
     private var losses = LossTable()
-    private var usual = UsualTime()
+    var usual = UsualTime()
     /// Attempts that have ended; and how many had at the last two looks, which are a second apart at least.
-    private var endings = 0
-    private var looks: (before: Int, last: Int, at: Instant) = (0, 0, Instant(nanoseconds: .min / 2))
+    var endings = 0
+    var looks: (before: Int, last: Int, at: Instant) = (0, 0, Instant(nanoseconds: .min / 2))
     /// Kept jobs are claimed from then on while the upstream is in trouble.
-    private var nextLook = Instant(nanoseconds: .min / 2)
+    var nextLook = Instant(nanoseconds: .min / 2)
     /// When the last of the kept jobs that have left the line comes back to it.
-    private var lastReturn = Instant(nanoseconds: .min / 2)
+    var lastReturn = Instant(nanoseconds: .min / 2)
     /// The class that probed last, in vain.
-    private var lastProbe: RequestClass?
+    var lastProbe: RequestClass?
     /// What it did last that counts against it.
     private(set) var cause: TrafficHold.Cause?
 
@@ -201,7 +201,7 @@ struct UpstreamTraffic: Sendable {
     private mutating func lookRound(_ now: Instant) {
         if pace.rate(now) == nil { pace.clear() }
         isCalm = breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil
-        isWatched = losses.isWatching(now)
+        isWatched = losses.isWatching(now) || crowd.underWay > 0
     }
 
     /// Whether one kind of request is spaced, and the others are not.
@@ -297,7 +297,13 @@ struct UpstreamTraffic: Sendable {
         let isTold =
             !isCalm || isWatched || leave.isCounted || said == .fails || word.hold != nil || word.isTooFast
         let asked = isTold ? asked() : nil
-        if leave.isCounted, let asked { crowd.ended(asked, isAnswered: isAnswered, now) }
+        if let asked {
+            if leave.isCounted {
+                crowd.ended(asked, isAnswered: isAnswered, now)
+            } else if isAnswered, crowd.underWay > 0 {
+                crowd.answered(asked, now)
+            }
+        }
         if let longest = route.longestHold {
             if let hold = word.hold, hold.wait > .zero {
                 // An upstream that asks for patience, and gets it, is there: it need not be probed.
@@ -361,133 +367,5 @@ struct UpstreamTraffic: Sendable {
             return (AttemptWord(), .caller)
         }
         return (word.breaker == .nothing ? .unanswered : word, .upstream)
-    }
-}
-
-// Requests that are told apart, since the upstream is in trouble or nearly full.
-extension UpstreamTraffic {
-    /// Kept jobs that are claimed at once to find those that may go, and how soon after others.
-    fileprivate static let looksAtOnce = 64
-    private static let betweenLooks: Duration = .milliseconds(50)
-    /// Those that were found and may not go come back one by one: fewer than are looked at, or the others were never found.
-    private static let betweenReturns: Duration = .milliseconds(1_000) / 32
-    private static let longestPause: Duration = .seconds(300)
-    private static let longestLook: Duration = .milliseconds(250)
-    /// For so long a probe that is due waits for a request of a class that fails.
-    private static let longestAbsence: Duration = .seconds(1)
-    /// For so long a class may take more than its share without an answer, however soon others are answered.
-    private static let leastPatience: Duration = .seconds(1)
-
-    /// What the breaker has to say to a request of that class.
-    enum Gate: Hashable, Sendable {
-        /// It asks the breaker, which is closed or wants a probe.
-        case asks
-        /// It goes beside the breaker.
-        case goesBeside
-        /// It finds out for its class.
-        case tries
-        /// Another finds out for its class.
-        case waits(until: Instant)
-        case refused(until: Instant)
-    }
-
-    func gate(_ asked: RequestClass?, _ settings: BreakerSettings, _ now: Instant) -> Gate {
-        guard let until = breaker.refuses(settings, now) else { return .asks }
-        if until <= now {
-            guard let asked else { return .asks }
-            // Its answer would let those through that fail; they find out themselves, as long as they come.
-            if classes.isAnswered(asked), classes.hasFailing,
-                now < until.advanced(by: UpstreamTraffic.longestAbsence)
-            {
-                return .goesBeside
-            }
-            // The class that has probed in vain leaves the next probe to another, for a moment.
-            guard asked == lastProbe, classes.failing.count > 1 else { return .asks }
-            let later = until.advanced(by: UpstreamTraffic.longestLook)
-            return later <= now ? .asks : .refused(until: later)
-        }
-        guard let asked, !isForced(now) else { return .refused(until: until) }
-        return switch classes.pass(asked, now) {
-        case .goes: .goesBeside
-        case .tries: .tries
-        case .waits(let moment): .waits(until: min(moment, until))
-        case .fails: .refused(until: until)
-        }
-    }
-
-    /// A kept job was claimed, and may be sent or not: where it may not, others are looked for a little later.
-    mutating func looked(inVain: Bool, _ now: Instant) {
-        nextLook = inVain ? now.advanced(by: UpstreamTraffic.betweenLooks) : now
-    }
-
-    /// For how long a kept job that fails leaves the line to those that are answered; nil while none is.
-    mutating func leavesLine(_ random: UInt64, _ now: Instant) -> Duration? {
-        guard classes.working != nil else { return nil }
-        return pause(atLeast: .seconds(1) + .nanoseconds(Int64(random >> 11) % 9_000_000_000), now)
-    }
-
-    /// The same of one that the upstream has asked to wait with until then.
-    mutating func leavesLine(until end: Instant, _ now: Instant) -> Duration {
-        min(pause(atLeast: .seconds(1), now), max(.seconds(1), now.duration(to: end)))
-    }
-
-    /// Longer the more have left it.
-    private mutating func pause(atLeast least: Duration, _ now: Instant) -> Duration {
-        lastReturn = min(
-            max(lastReturn, now).advanced(by: UpstreamTraffic.betweenReturns),
-            now.advanced(by: UpstreamTraffic.longestPause)
-        )
-        return max(least, now.duration(to: lastReturn))
-    }
-
-    /// Whether so many attempts are under way, and so few end, that those of a class may have taken the places of others.
-    mutating func isCrowded(_ route: Route, _ now: Instant) -> Bool {
-        let width = min(width(route), limit)
-        guard underWay * 2 >= width else { return false }
-        if looks.at.duration(to: now) >= .seconds(1) { looks = (looks.last, endings, now) }
-        return endings - looks.before < underWay
-    }
-
-    /// Since when nothing of the class has been answered, which has its share of what may be under way; nil where it may go.
-    func stuck(_ asked: RequestClass, _ route: Route, _ now: Instant) -> Instant? {
-        crowd.stuck(
-            asked,
-            width: min(width(route), limit),
-            underWay: underWay,
-            patience: max(
-                usual.time(attempt: route.policy.timeouts.attempt),
-                min(route.policy.timeouts.attempt, UpstreamTraffic.leastPatience)
-            ),
-            now
-        )
-    }
-
-    /// - Returns: whether the end of the attempt is to be told with its class.
-    mutating func joins(_ asked: RequestClass, _ now: Instant) -> Bool { crowd.began(asked, now) }
-
-    mutating func tries(_ asked: RequestClass, _ now: Instant) { classes.tries(asked, now) }
-
-    /// Why the breaker holds a request back.
-    func breakerHold(until: Instant, _ now: Instant) -> TrafficHold {
-        var hold = TrafficHold(
-            reason: isForced(now) ? .forcedOpen : .breakerOpen,
-            upstream: name,
-            until: until,
-            since: openSince(now)
-        )
-        hold.cause = cause
-        if case .probing = breaker.state { hold.isProbing = true }
-        hold.request = failingWords
-        return hold
-    }
-
-    /// What fails, and what does not: `47 of 47 on POST /bad; GET /good is answered`.
-    var failingWords: String? {
-        let failing = classes.failing
-        guard let first = failing.first else { return nil }
-        let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""
-        let works = classes.working.map { "; \($0.name) is answered" } ?? ""
-        return
-            "\(first.entry.failures) of \(first.entry.attempts) failed on \(first.asked.name)\(more)\(works)"
     }
 }

@@ -27,7 +27,7 @@ struct SendOrder {
         self.route = route
         path = try SendOrder.path(arguments.operands.count > 1 ? arguments.operands[1] : "")
         includesHead = arguments.has("include")
-        file = arguments["output"]
+        file = try SendOrder.file(arguments["output"])
         isAsynchronous = arguments.has("async")
         wait = try arguments.duration("wait")
         guard !isAsynchronous || file == nil && !includesHead else {
@@ -248,6 +248,17 @@ extension SendOrder {
                 throw .usage("--label takes name=value", of: "send")
             }
         }
+    }
+
+    /// Where the answer goes, looked at before anything is sent: what is sent may do something.
+    private static func file(_ path: String?) throws(CommandFailure) -> String? {
+        guard let path else { return nil }
+        guard !path.isEmpty else { throw .usage("-o takes the name of a file", of: "send") }
+        var status = stat()
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            throw CommandFailure(.unwritten, "cannot write \(path): it is a directory; nothing was sent")
+        }
+        return path
     }
 
     /// What is below the upstream's base.

@@ -36,7 +36,8 @@ extension Command {
         }
         do throws(RelayClientError) {
             while let piece = try answer.next(within: .seconds(30)) {
-                guard Output.standard.reaches(piece) else { return .failed }
+                // Whoever reads no more of the output has had enough of it.
+                guard Output.standard.reaches(piece) else { return .done }
             }
         } catch {
             throw daemon.failure(error)
