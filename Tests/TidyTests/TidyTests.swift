@@ -117,42 +117,6 @@ struct TidyTests {
         #expect(found == ["Sources/RelaySockets/RelayService+Sockets.swift"])
     }
 
-    @Test("Arrows between rooms point only downward")
-    func arrows() {
-        let allowed: [String: Set<String>] = [
-            "RelayJSON": [], "RelayCore": ["RelayJSON", "Synchronization"],
-            "RelayHTTP": ["RelayCore", "RelayJSON"],
-            "RelayKit": ["RelayCore", "RelayJSON", "Synchronization"],
-            "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
-            "RelayConfig": ["RelayCore", "RelayJSON"],
-            "RelayPosix": ["CLinux", "Glibc", "Synchronization"],
-            "RelayTransport": [
-                "RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization",
-            ],
-            "RelaySockets": ["RelayCore", "RelayKit", "RelayTransport"],
-            "RelayEngine": ["RelayCore", "Synchronization"],
-            "RelayServer": [
-                "CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix",
-                "Synchronization",
-            ],
-            "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc", "Synchronization"],
-            "RelaySystemd": [
-                "RelayCore", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization",
-            ],
-        ]
-        for path in Self.sources {
-            let room = String(path.split(separator: "/")[1])
-            guard let allowed = allowed[room] else { continue }
-            for line in Self.text(path).split(separator: "\n") {
-                let words = line.split(separator: " ")
-                guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
-                    !line.hasPrefix("//"), !line.hasPrefix(" ")
-                else { continue }
-                #expect(allowed.contains(String(words[place + 1])), "\(path) imports \(words[place + 1])")
-            }
-        }
-    }
-
     @Test("Unchecked promises to the compiler stand where they are known")
     func uncheckedPromises() {
         let unchecked = Self.sources.filter { Self.text($0).contains("@unchecked Sendable") }

@@ -1,0 +1,126 @@
+import Testing
+
+/// The walls inside the tree, as numbers that may only fall.
+@Suite("Walls stand")
+struct WallsTests {
+    private static let sources = TidyTests.files("Sources").filter { $0.hasSuffix(".swift") }
+
+    @Test("Arrows between targets point only downward, and there is no target that nobody has drawn")
+    func arrows() {
+        let allowed: [String: Set<String>] = [
+            "RelayJSON": [], "RelayCore": ["RelayJSON"],
+            "RelayHTTP": ["RelayCore", "RelayJSON"],
+            "RelayKit": ["RelayCore", "RelayJSON"],
+            "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
+            "RelayConfig": ["RelayCore", "RelayJSON"],
+            "RelayPosix": ["CLinux", "Glibc"],
+            "RelayTransport": ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc"],
+            "RelaySockets": ["RelayCore", "RelayKit", "RelayTransport"],
+            "RelayEngine": ["RelayCore"],
+            "RelayServer": ["CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"],
+            "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
+            "RelaySystemd": ["RelayCore", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
+            "RelayClient": ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
+            "waystationd": [
+                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
+                "RelayStore", "RelaySystemd", "RelayTransport", "Glibc",
+            ],
+            "waystation": [
+                "RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc",
+            ],
+        ]
+        for path in Self.sources {
+            let target = String(path.split(separator: "/")[1])
+            guard let allowed = allowed[target] else {
+                Issue.record("\(path): no arrows are drawn for \(target)")
+                continue
+            }
+            for imported in Self.imports(path) where imported != "Synchronization" {
+                #expect(allowed.contains(imported), "\(path) imports \(imported)")
+            }
+        }
+    }
+
+    private static func imports(_ path: String) -> [String] {
+        TidyTests.text(path).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
+                !line.hasPrefix("//"), !line.hasPrefix(" ")
+            else { return nil }
+            return String(words[place + 1])
+        }
+    }
+
+    @Test("Folders of one target that name each other's types become fewer")
+    func foldersBothWays() {
+        let pairs = Self.pairs(Self.sources)
+        let counts = pairs.mapValues(\.count).filter { $0.value > 0 }
+        // A smaller number takes the place of a larger one here; a larger one is a wall that was broken.
+        let known = [
+            "RelayClient": 3, "RelayConfig": 5, "RelayCore": 25, "RelayEngine": 6, "RelayPosix": 1,
+            "RelayServer": 19,
+            "RelayStore": 7, "RelayTransport": 5, "waystation": 9,
+        ]
+        #expect(counts == known, "\(pairs)")
+    }
+
+    @Test("A type that stands in each of two folders and names the other is found")
+    func foldersAreSeen() {
+        let texts = [
+            "A/x": "struct One { let two: Two }", "B/y": "enum Two { case one(One) }", "C/z": "// One\n",
+        ]
+        #expect(Self.pairs(texts.map { (folder: String($0.key.prefix(1)), text: $0.value) }) == ["A and B"])
+    }
+
+    /// The pairs of folders of each target that point both ways.
+    private static func pairs(_ paths: [String]) -> [String: [String]] {
+        Dictionary(grouping: paths) { String($0.split(separator: "/")[1]) }.mapValues { paths in
+            pairs(
+                paths.map { path in
+                    let parts = path.split(separator: "/")
+                    return (folder: parts.count > 3 ? String(parts[2]) : "(top)", text: TidyTests.text(path))
+                }
+            )
+        }
+    }
+
+    private static func pairs(_ files: [(folder: String, text: String)]) -> [String] {
+        var declared: [String: Set<String>] = [:]
+        var named: [String: Set<String>] = [:]
+        for file in files {
+            let (types, words) = read(file.text)
+            declared[file.folder, default: []].formUnion(types)
+            named[file.folder, default: []].formUnion(words)
+        }
+        let folders = declared.keys.sorted()
+        return folders.flatMap { one in
+            folders.filter { other in
+                guard one < other, let ofOne = declared[one], let ofOther = declared[other] else {
+                    return false
+                }
+                return !(named[one] ?? []).isDisjoint(with: ofOther)
+                    && !(named[other] ?? []).isDisjoint(with: ofOne)
+            }.map { "\(one) and \($0)" }
+        }
+    }
+
+    /// The types that a source declares outside of others, and all words of its code.
+    private static func read(_ text: String) -> (types: Set<String>, words: Set<String>) {
+        let keywords: Set<String> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        var (types, all): (Set<String>, Set<String>) = ([], [])
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let code = line.drop { $0 == UInt8(ascii: " ") }
+            if code.starts(with: "//".utf8) { continue }
+            let words = code.split { byte in
+                !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && byte != UInt8(ascii: "_")
+            }.map { String(decoding: $0, as: UTF8.self) }
+            all.formUnion(words)
+            guard line.startIndex == code.startIndex,
+                let place = words.firstIndex(where: keywords.contains), place + 1 < words.count
+            else { continue }
+            types.insert(words[place + 1])
+        }
+        return (types, all)
+    }
+}
