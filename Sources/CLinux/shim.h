@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out because it is built without _GNU_SOURCE.
+// The parts of Glibc that Swift's module leaves out because it is built without _GNU_SOURCE.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>

@@ -119,7 +119,7 @@ static inline unsigned long long relay_sqlite_failed_reads(void) {
     return __atomic_load_n(&relay_sqlite_calls()->failures, __ATOMIC_RELAXED);
 }
 
-// Whatever this connection writes into the database's file from now on holds nothing in the gaps of its pages.
+// Every page that this connection writes into the database's file from now on holds nothing in its gaps.
 static inline int relay_sqlite_write_no_gaps(sqlite3 *database) {
     struct relay_sqlite_file_calls *calls = relay_sqlite_calls();
     sqlite3_file *file = 0;

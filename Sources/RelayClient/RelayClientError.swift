@@ -1,6 +1,6 @@
 /// Why there is no answer.
 public struct RelayClientError: Error, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kind of trouble.
     public enum Code: Sendable {
         /// Nobody listens at the socket's path.
         case notReachable
@@ -22,11 +22,11 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
         case cancelled
     }
 
-    /// What kind of trouble it is.
+    /// The kind of trouble.
     public let code: Code
-    /// What failed and where.
+    /// The words that say what failed and where.
     public let message: String
-    /// What the relay said; nil unless it refused.
+    /// The problem that the relay told of; nil unless it refused.
     public let problem: RelayProblem?
 
     /// The message.

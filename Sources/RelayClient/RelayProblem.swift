@@ -20,7 +20,7 @@ public struct RelayProblem: Sendable {
 }
 
 extension RelayClientError {
-    /// What the relay said in place of doing what was asked.
+    /// The error for an answer in which the relay refuses what was asked.
     static func refused(_ response: RelayResponse) -> RelayClientError {
         refused(response.status, response.body)
     }

@@ -9,7 +9,7 @@ public struct RelayResponse: Sendable {
     /// The answer's body, complete.
     public let body: [UInt8]
 
-    /// Who made the answer.
+    /// The maker of the answer.
     public enum Source: String, Sendable {
         /// The upstream; passed on as it came, errors included.
         case upstream
@@ -23,7 +23,7 @@ public struct RelayResponse: Sendable {
         case relay
     }
 
-    /// What became of the request.
+    /// The outcome of the request.
     public enum Outcome: String, Sendable {
         /// The upstream's answer counts as a success by the route's rules, whatever its status.
         case success
@@ -37,12 +37,12 @@ public struct RelayResponse: Sendable {
         case failure
     }
 
-    /// What became of the request; nil for answers about the relay itself and for requests it refused at once.
+    /// The outcome of the request; nil for answers about the relay itself and for requests it refused at once.
     public var outcome: Outcome? {
         fields[.waystationOutcome].flatMap(Outcome.init(rawValue:))
     }
 
-    /// Who made the answer; nil for answers about the relay itself.
+    /// The maker of the answer; nil for answers about the relay itself.
     public var source: Source? {
         fields[.waystationSource].flatMap(Source.init(rawValue:))
     }

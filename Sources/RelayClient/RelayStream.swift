@@ -9,7 +9,7 @@
 public struct RelayStream: AsyncSequence, Sendable {
     /// Bytes of the body, as they came.
     public typealias Element = [UInt8]
-    /// What keeps the rest from coming.
+    /// The error that keeps the rest from coming.
     public typealias Failure = RelayClientError
 
     private let answer: StreamedAnswer

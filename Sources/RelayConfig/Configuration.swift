@@ -51,7 +51,7 @@ package struct Limits: Sendable {
 }
 
 extension Limits {
-    /// What becomes of new work while memory is short.
+    /// The refusal of new work while memory is short.
     package struct Shedding: Sendable {
         package var isEnabled = true
         /// Bytes; nil is seven eighths of what there is.
@@ -100,7 +100,7 @@ package struct StorageSettings: Sendable, Equatable {
     package init() {}
 }
 
-/// What goes to the journal.
+/// The settings of the records that go to the journal.
 package struct LogSettings: Sendable {
     package enum Level: String, CaseIterable, Sendable {
         case error
@@ -127,7 +127,7 @@ package struct LogSettings: Sendable {
     package var redactedHeaders = ["authorization", "cookie", "set-cookie", "x-api-key"]
 }
 
-/// What tells that the network is constrained; with neither it never is.
+/// The sources that tell that the network is constrained; with neither it never is.
 package struct ConstrainedSources: Sendable, Equatable {
     /// Absolute paths: any of these that exists is enough.
     package var files: [String] = []

@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// What came of reading a configuration.
+/// The result of reading a configuration.
 package struct ReadResult: Sendable {
     /// Nil when there is an error among the diagnostics.
     package var configuration: Configuration?

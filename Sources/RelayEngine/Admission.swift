@@ -9,13 +9,13 @@ package final class Admission: Sendable {
     package let fields: HeaderFields
     /// Seconds since 1970.
     package let acceptedAt: Int64
-    /// Whose turn it has to wait for where its route is full.
+    /// The caller whose turns it has to wait for where its route is full.
     package let caller: WaitingLine.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
     /// Whether the job is kept before anything is sent.
     private let isDurable: Bool
-    /// What was asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
+    /// The options asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
     private let keeping: DurableOptions?
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: KeysUnderWay.Held?
@@ -50,14 +50,14 @@ package final class Admission: Sendable {
     /// From now on the store knows the idempotency key: others with it need not wait for the answer.
     package func letKeyGo() { key?.letGo() }
 
-    /// What the core is asked, with the body now at hand.
+    /// The request to the core, with the body now at hand.
     package func request(_ body: Body) -> HTTPRequest {
         HTTPRequest(method: context.method, target: context.target, fields: fields, body: body)
     }
 
     package var id: JobID { context.id }
 
-    /// What was asked for the keeping of the job; nil for one that is answered when it is done.
+    /// The options asked for the keeping of the job; nil for one that is answered when it is done.
     package var durable: DurableOptions? { isDurable ? keeping : nil }
 
     /// The same of one that is answered, and that a rule may keep then; nil where none does.

@@ -11,7 +11,7 @@ package struct ConcurrencyMachine: Sendable {
     /// How many the upstream takes at once as far as that is known.
     package var width = Int.max
     private var maxPending: Int
-    /// Who looks for kept jobs waits among the others and takes none of their room: one, or two where a reload has taken
+    /// Searches for kept jobs wait among the others and take none of their room: one, or two where a reload has taken
     /// the place of the first.
     private var line = WaitingLine()
     /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
@@ -127,7 +127,7 @@ package struct ConcurrencyMachine: Sendable {
     package mutating func resized(limit: Int, maxPending: Int) -> [UInt64] {
         self.limit = limit
         self.maxPending = maxPending
-        // Who waits for a stream to end may have a share now that is not taken.
+        // A request that waits for a stream to end may have a share now that is not taken.
         for next in apart { line.join(next.id, next.caller, urgency: next.urgency) }
         apart = []
         return admitted()
@@ -173,7 +173,7 @@ package struct ConcurrencyMachine: Sendable {
     }
 }
 
-// What answers hold that stream.
+// The permits of answers that stream.
 extension ConcurrencyMachine {
     /// A request wants a permit whose answer would stream, as far as that is known.
     package mutating func arrived(

@@ -35,7 +35,7 @@ extension Engine {
 }
 
 extension Problem {
-    /// What a caller is told that came to a bound of its own.
+    /// The problem that is told to a caller that came to a bound of its own.
     package init(
         _ bound: CallerBound,
         of share: CallerShare,

@@ -142,7 +142,7 @@ package final class Engine: Sendable {
         )
     }
 
-    /// What is answered to who will not wait for the route.
+    /// The answer to a caller that will not wait for the route.
     private static func paused(_ held: PauseInForce, _ now: Instant) -> Problem {
         Problem(
             .routePaused,
@@ -166,7 +166,7 @@ package final class Engine: Sendable {
         )
     }
 
-    /// What who comes too late is told.
+    /// The answer to a caller that comes too late.
     package static var stopping: Problem {
         Problem(
             .draining,

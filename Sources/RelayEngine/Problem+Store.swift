@@ -26,7 +26,7 @@ extension Problem {
         Problem(.storageStalled, "the disk of the job store \(what)", route: route, retryAfter: .seconds(5))
     }
 
-    /// What a caller is told when the store could not do what was asked.
+    /// The problem that a caller is told when the store could not do what was asked.
     package init(_ error: StoreError, route: String? = nil, job: JobID? = nil) {
         let (code, wait): (Code, Duration?) =
             switch error.code {

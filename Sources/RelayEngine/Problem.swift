@@ -72,7 +72,7 @@ package struct Problem: Error, Sendable {
         case queueFull = "queue_full"
         case storageFull = "storage_full"
         case storageFailed = "storage_failed"
-        /// What was stored is no longer what is on disk.
+        /// The disk no longer holds what was stored.
         case storageCorrupt = "storage_corrupt"
         case rateLimited = "rate_limited"
         case internalError = "internal_error"
@@ -94,7 +94,7 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// What a caller is told when a job failed and there is no answer of the upstream to pass on.
+    /// The problem that a caller is told when a job failed and there is no answer of the upstream to pass on.
     package init(_ failure: Failure, route: String, job: JobID, tookAllTime: Bool) {
         let code: Code =
             switch failure.kind {
@@ -103,7 +103,7 @@ extension Problem {
             case .overloaded: .overloaded
             case .breakerOpen: failure.sent.mayHaveActed ? .upstreamFailed : .breakerOpen
             case .rateLimited: failure.sent.mayHaveActed ? .upstreamFailed : .rateLimited
-            // What an earlier attempt may have done counts for more than why there is no other.
+            // The possible effect of an earlier attempt counts for more than why there is no other.
             case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded
             case .clientGone: .badRequest

@@ -2,7 +2,7 @@ import RelayCore
 
 /// An upstream's own words, as far as they are shown to whoever asks what became of a request.
 ///
-/// What could be a secret is left out, at the cost of a name or a number now and then: plain prose stays.
+/// A word that could be a secret is left out, at the cost of a name or a number now and then: plain prose stays.
 package enum Quotation {
     /// Characters that are quoted.
     private static let limit = 200

@@ -1,7 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// What became of a request, and what it holds of the relay until its answer has been passed on.
+/// The outcome of a request, and its hold on the relay until its answer has been passed on.
 package struct Relayed: ~Copyable {
     package let outcome: Outcome
     /// Told what becomes of its content, where that was not there with its head.

@@ -14,7 +14,7 @@ package final class RequestRun {
     private let moved: Duration
     /// That of a job of a stream.
     private let turn: AnswerTurn?
-    /// Who keeps the request where a rule wants that.
+    /// The keeper that makes a job of the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
     private var hold: Relayed.Hold?
     /// How long it waited for its permit.
@@ -158,7 +158,7 @@ package final class RequestRun {
     /// When its head was there.
     private var head: Instant { began.before(by: moved) }
 
-    /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.
+    /// A request that only waits for the disk, and has no upstream's answer, keeps no other from the upstream.
     private func leave() { hold?.take(nil) }
 
     private func enter() {
@@ -230,7 +230,7 @@ package final class RequestRun {
 
     /// Whether the route has its requests wait, and most connections of the caller, which has nearly all it may have.
     ///
-    /// What is known of the others that are with the upstream is how many they are: they count as the caller's.
+    /// Only the number of the others that are with the upstream is known: they count as the caller's.
     @inline(never)
     private func isCrowding(_ connections: Int) -> Bool {
         let half = (connections + 1) / 2
@@ -250,8 +250,8 @@ package final class RequestRun {
         return failure
     }
 
-    /// What has the requests wait that hold the route's permits, where that is the upstream's word or a rate: who finds no
-    /// place beside them hears that, and not that the route has too few.
+    /// The reason why the requests with the route's permits wait, where it is the upstream's word or a rate: a request
+    /// that finds no place beside them is told that, and not that the route has too few permits.
     private var heldUp: Failure? {
         let (context, now) = (admission.context, relay.ports.time.now())
         let asked = RequestClass(

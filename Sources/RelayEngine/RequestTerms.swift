@@ -1,11 +1,11 @@
 package import RelayCore
 
-/// What a caller asks for its request, in whatever words it came, and the fields that go on to the upstream.
+/// The terms that a caller wants for its request, however it words them, and the fields that go on to the upstream.
 package struct RequestTerms: Sendable {
     package var options = JobOptions()
     /// Whether it asks for a job that is kept on disk.
     package var wantsDurable = false
-    /// What it asks for that; means nothing for a request that is answered when it is done, but for the key.
+    /// The terms of such a job; but for the key they mean nothing for a request that is answered when it is done.
     package var durable = DurableOptions()
     /// End-to-end fields without the relay's own.
     package var forwarded: HeaderFields

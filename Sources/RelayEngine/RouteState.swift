@@ -1,7 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// What the loops share about one route: its permits, its figures and its pause.
+/// The state that the loops share about one route: its permits, its figures and its pause.
 ///
 /// It belongs to the route's name and outlives a reload, which only moves its limits.
 package final class RouteState: Sendable {
@@ -24,8 +24,8 @@ package final class RouteState: Sendable {
         case admitted
     }
 
-    /// What the growth of a window is told to, which must not keep the route: a weak reference would make every other one
-    /// to it dearer.
+    /// The part that is told of a window's growth, and must not keep the route alive: a weak reference would make every
+    /// other one to it dearer.
     fileprivate final class Core: Sendable {
         let state: Mutex<State>
 
@@ -71,13 +71,13 @@ package final class RouteState: Sendable {
         core.state.withLock { $0.machine.isCrowded(by: caller, atLeast: count) }
     }
 
-    /// Who is with the upstream, and who waits for a permit.
+    /// The numbers of requests that are with the upstream, and that wait for a permit.
     package var underWay: (sent: Int, pending: Int) {
         core.state.withLock { ($0.machine.underWay, $0.machine.pending) }
     }
 }
 
-// Who may be with the upstream.
+// The permits to be with the upstream.
 extension RouteState {
     /// The right to be with the upstream, given back at its end.
     package struct Permit: ~Copyable, Sendable {
@@ -238,7 +238,7 @@ extension RouteState {
     }
 }
 
-// What the window's growth lets in, since no permit has to come back then.
+// The requests that the window's growth lets in, since no permit has to come back then.
 extension RouteState.Core {
     fileprivate func listen(to traffic: RouteTraffic) {
         traffic.whenWider { self.widened() }

@@ -37,7 +37,7 @@ package final class Snapshot: Sendable {
         package var replayBuffer = 262_144
         /// Requests under way over all routes, of which one more is refused; nil bounds nothing.
         package var maxRequests: Int?
-        /// What one caller may take.
+        /// The bounds on what one caller may take.
         package var callers = CallerLimits()
         /// Fields whose values a document about a job does not show, in lower case.
         package var redactedHeaders: Set<String> = []
@@ -71,7 +71,7 @@ package final class Snapshot: Sendable {
         )
     }
 
-    /// What is shared about a route, also about one that only an earlier configuration had.
+    /// The state that is shared about a route, also about one that only an earlier configuration had.
     func state(of route: String) -> RouteState? { routes[route]?.state ?? left[route]?.state }
 
     /// Routes that `previous`, the configuration replaced, has too keep their permits and figures; so does one that

@@ -2,7 +2,7 @@ package import RelayCore
 
 /// An answer whose head is with its caller while its content is on the way; its request is over when that is.
 ///
-/// Whoever passes it on tells once how it ended; one that is let go of before was not wanted to its end.
+/// The connection that passes it on tells once how it ended; an answer let go of before was not wanted to its end.
 package final class StreamedAnswer {
     private let execution: Execution
     private let report: JobReport

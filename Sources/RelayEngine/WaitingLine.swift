@@ -13,7 +13,7 @@ import RelayCore
 /// | users 1 to 5, kept jobs | 1 2 3 4 5 kept 1 2 3 4 5 kept … |
 /// | one user, plenty of urgency 0, 3 and 7 | of 145 turns 128, 16 and 1 |
 package struct WaitingLine: Sendable {
-    /// Whose request waits.
+    /// The party whose request waits.
     package enum Caller: Hashable, Sendable {
         case user(UInt32)
         /// Of a port, or where users are not told apart: all of them count as one.
@@ -27,7 +27,7 @@ package struct WaitingLine: Sendable {
         var urgency: UInt8
     }
 
-    /// What one caller has waiting of one urgency.
+    /// The waiting requests of one caller and one urgency.
     fileprivate struct Lane {
         let urgency: UInt8
         /// Ids in the order of their arrival, also those that have given up.

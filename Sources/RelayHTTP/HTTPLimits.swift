@@ -1,4 +1,4 @@
-/// What one message may cost before it is refused.
+/// The bounds of one message; one that exceeds them is refused.
 ///
 /// Every bound is inclusive: a head of exactly `head` bytes passes.
 package struct HTTPLimits: Sendable {

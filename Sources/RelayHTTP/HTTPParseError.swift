@@ -2,7 +2,7 @@ package import RelayCore
 
 /// Why a message was refused.
 ///
-/// Whatever follows on the connection cannot be trusted: answer (a server) or fail (a client), then close.
+/// The bytes that follow on the connection cannot be trusted: answer (a server) or fail (a client), then close.
 package struct HTTPParseError: Error, Hashable, Sendable {
     package let code: Code
     /// The line of the head, counted from 1; nil where the fault is not in one line.
@@ -16,7 +16,7 @@ package struct HTTPParseError: Error, Hashable, Sendable {
     /// The status a server answers with; a client has no use for it.
     package var status: Status { code.status }
 
-    /// What is wrong, where and what to do; never a byte of the message.
+    /// The fault, its place and the remedy; never a byte of the message.
     package var message: String {
         guard let line else { return code.explanation }
         return "line \(line) of the head: \(code.explanation)"

@@ -3,7 +3,7 @@ extension UInt8 {
     @inlinable
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
-    /// What it stands for as a hexadecimal digit of either case; nil when it is none.
+    /// Its value as a hexadecimal digit of either case; nil when it is no such digit.
     @inlinable
     package var hexadecimalValue: UInt8? {
         switch self {

@@ -2,7 +2,7 @@
 ///
 /// `message` names what is wrong, never what the text holds beyond one punctuation byte.
 public struct JSONError: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The fault.
     public enum Code: String, Sendable {
         /// The text begins with a byte order mark.
         case byteOrderMark
@@ -30,11 +30,11 @@ public struct JSONError: Error, Sendable, Equatable {
         case unexpectedEnd
     }
 
-    /// What is wrong.
+    /// The fault.
     public let code: Code
     /// Offset in bytes of the first byte that is wrong; the length of the text when it ends too early.
     public let offset: Int
-    /// What is wrong, in words.
+    /// The fault in words.
     public let message: String
 
     package init(_ code: Code, at offset: Int, _ message: String) {

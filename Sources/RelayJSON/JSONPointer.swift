@@ -95,7 +95,7 @@ public enum JSONPointerError: Error, Sendable {
     /// A tilde is followed by neither 0 nor 1.
     case invalidEscape
 
-    /// What is wrong, in words.
+    /// The fault in words.
     public var message: String {
         switch self {
         case .noLeadingSlash: "a JSON pointer is empty or begins with \"/\""

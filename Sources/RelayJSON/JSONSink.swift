@@ -1,4 +1,4 @@
-/// What a scan finds, in the order of the text; ranges are offsets in bytes.
+/// The receiver of what a scan finds, in the order of the text; ranges are offsets in bytes.
 ///
 /// The scan has checked everything it reports. Sinks that keep text take it from the span they are given.
 protocol JSONSink {

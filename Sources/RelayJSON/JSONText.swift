@@ -35,7 +35,7 @@ package enum JSONText {
         }
     }
 
-    /// What stands for a byte in a string, the first in the lowest place, and how many bytes that are.
+    /// The bytes that stand for a byte in a string, the first in the lowest place, and their number.
     private static func escape(_ byte: UInt8) -> (text: UInt64, count: Int) {
         func short(_ letter: Unicode.Scalar) -> (UInt64, Int) { (0x5C | UInt64(letter.value) << 8, 2) }
         switch byte {

@@ -2,7 +2,7 @@ import RelayCore
 import RelayJSON
 
 extension DecodingError {
-    /// What was wrong and where below `container`.
+    /// The fault and its place below `container`.
     ///
     /// For a message: the program's own names of types and members and the indices of arrays, nothing the answer holds.
     func mismatch(below container: [String]) -> String {

@@ -8,7 +8,7 @@ public struct JobOutcome<Value: Sendable>: Sendable {
     public internal(set) var index = 0
     /// The value, or the failure the job ended with.
     public let result: Result<Value, Failure>
-    /// Who made the answer; nil for a failure.
+    /// The maker of the answer; nil for a failure.
     public let source: AnswerSource?
     /// Every attempt, in order; none when the request was never sent.
     public let attempts: [Attempt]
@@ -34,7 +34,7 @@ public struct JobOutcome<Value: Sendable>: Sendable {
         if case .failure = result { attempts.stoppedBy } else { nil }
     }
 
-    /// What observers are told.
+    /// The finished job that observers are told of.
     func finished(_ job: RunningJob) -> FinishedJob {
         FinishedJob(
             id: id,

@@ -16,7 +16,7 @@ import Synchronization
 /// let book: Book = try await service.execute(Request(.get, "books/7", container: "/data"))
 /// ```
 public final class RelayService: Sendable {
-    /// What the service was made with.
+    /// The policy that the service was made with.
     public let policy: RoutePolicy
     let relay: Relay
     let route: Route
@@ -77,7 +77,7 @@ public final class RelayService: Sendable {
         self.observers = observers
     }
 
-    /// What a request says that does not say it itself.
+    /// The fields of a request that does not set them itself.
     private static let ownFields: HeaderFields = {
         var fields = HeaderFields()
         fields.append("User-Agent", Version.libraryUserAgent)
@@ -211,7 +211,7 @@ extension RelayService {
         if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
             breached.add(1, ordering: .relaxed)
         }
-        // Whatever the request makes of it for its caller, that time was wanting is the relay's to say.
+        // The relay alone says that time was wanting, whatever the request makes of the failure for its caller.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
         return ended(.failure(named), nil)

@@ -39,7 +39,7 @@ final class AcceptWatcher: Watcher {
     }
 
     private func open(_ descriptor: consuming FileDescriptor) {
-        // What is left belongs to the operator, and to the work that is under way.
+        // The last descriptors belong to the operator, and to the work that is under way.
         if listener.door == .shared, DescriptorReserve.ofProcess.contains(descriptor.raw) {
             server.places.turnedAway()
             return turnAway(descriptor, AcceptWatcher.noDescriptor)
@@ -80,7 +80,7 @@ final class AcceptWatcher: Watcher {
             return server.places.leave(place)
         }
         guard listener.users.isEmpty || client.map({ listener.users.contains($0.user) }) ?? false else {
-            // Who is at the other end of a TCP connection is not known, and so is on no list.
+            // The user at the other end of a TCP connection is not known, and so is on no list.
             let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
             return connection.refuse(
                 Problem(.notAllowed, "the listener's allow_users does not name you (\(who))")
@@ -124,7 +124,7 @@ final class AcceptWatcher: Watcher {
         descriptor.close()
     }
 
-    /// What one without a place is told whose own reason is gone.
+    /// The problem for a connection without a place whose own reason is gone.
     static let noPlace = Problem(
         .overloaded,
         "the relay has as many connections as it may",
@@ -145,7 +145,7 @@ extension ConnectionPlacesMachine.Refusal {
         user.map { "uid \($0) has" } ?? "callers of ports have"
     }
 
-    /// What the user is told.
+    /// The problem that the user is told.
     fileprivate func problem(_ user: UInt32?) -> Problem {
         let detail =
             switch self {

@@ -1,4 +1,4 @@
-/// What operators say about the network.
+/// The operators' word about the network.
 package enum ConstrainedOrder: String, CaseIterable, Sendable {
     case on
     case off

@@ -1,7 +1,7 @@
 package import RelayCore
 package import RelayEngine
 
-/// What the API asks of the process it runs in.
+/// The services that the API asks of the process it runs in.
 package protocol Control: Sendable {
     /// Version of the daemon.
     var version: String { get }
@@ -9,7 +9,7 @@ package protocol Control: Sendable {
     /// The status document, JSON.
     func status() -> [UInt8]
 
-    /// What the metrics are, in that format.
+    /// The metrics as they are now, in that format.
     func metrics(_ format: MetricsText.Format) async -> [UInt8]
 
     /// The last hour of a route, or of all where none is named, JSON.

@@ -16,13 +16,13 @@ package final class LoopServer {
     let memory: MemoryAccount
     let control: any Control
     let places: ConnectionPlaces
-    /// What it has refused.
+    /// The counts of its refusals.
     let problems: ProblemTally
     /// The names of those who ask for something.
     let names: UserNames
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var listeners: [AcceptWatcher] = []
-    /// What answers are composed in.
+    /// The buffer that answers are composed in.
     let output = OutputLoan()
     private(set) var isDraining = false
     /// Connections without a place, the oldest first, and what each is told, or was told, once it has asked.
@@ -114,7 +114,7 @@ package final class LoopServer {
         }
     }
 
-    /// What a connection without a place is told.
+    /// The problem that a connection without a place is told.
     func refusal(of connection: Connection) -> Problem? {
         refusals.first { $0.connection === connection }?.problem
     }
@@ -152,7 +152,7 @@ package final class LoopServer {
     func appendDate(to output: inout OutputBuffer) { output.append(clock.dateLine) }
 }
 
-/// What a listener's connections are, as one loop has them.
+/// The properties that a listener's connections share, as one loop has them.
 package final class ListenerIdentity: Sendable {
     package let name: String
     package let role: Role
@@ -169,7 +169,7 @@ package final class ListenerIdentity: Sendable {
         case .submit, .read, .operate: .shared
         }
     }
-    /// What was answered here, and who is connected.
+    /// The counts of answers given here and of connections.
     package let cells = ListenerCells()
     /// Names the unit of a process; nil where there is none.
     package let unit: @Sendable (Int32) -> String?

@@ -1,4 +1,4 @@
-"""What the tests of durable jobs share."""
+"""The part that the tests of durable jobs share."""
 
 import signal
 import threading

@@ -9,7 +9,7 @@ def target(text):
     return f"GET {text} HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n"
 
 
-# What it is, the message, status, code, whether the connection must end.
+# The name of the case, the message, status, code, whether the connection must end.
 MALFORMED = [
     # Start lines.
     ("two empty lines first", "\r\n\r\n" + GET + "\r\n", 400, "bad_request", True),

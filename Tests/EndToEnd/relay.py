@@ -177,7 +177,7 @@ class Relay:
         self.errors.add("(end)")
         self.notices.add("(gone)")
 
-    # What a test asks for.
+    # Requests to the relay, and looks at it.
 
     def ask(self, method, target, fields=(), body=None):
         return ask(self.jobs, method, target, fields, body)

@@ -1,4 +1,4 @@
-"""Who may come in, how many, and what happens when descriptors or readers run out."""
+"""Access: which callers may come in, how many, and what happens when descriptors or readers run out."""
 
 import json
 import os
@@ -283,7 +283,7 @@ class Access(RelayTest):
         callers = [Caller(relay.jobs) for _ in range(80)]
 
         def is_full():
-            # What was refused because a look-up held a descriptor at that moment has left a gap.
+            # A caller that was refused because a look-up held a descriptor at that moment has left a gap.
             if all(relay.descriptors() >= 48 for _ in range(5)):
                 return True
             callers.append(Caller(relay.jobs))
@@ -297,7 +297,7 @@ class Access(RelayTest):
             self.assertGreater(relay.status()["connections_refused"], 0)
             time.sleep(0.05)
         self.assertLess((relay.processor_seconds() - before) / (time.monotonic() - began), 0.3)
-        # Whoever got in cannot take the operator's descriptors for an upstream either.
+        # A caller that got in cannot take the operator's descriptors for an upstream either.
         self.assert_problem(callers[0].ask("GET", "/r/up/x"), 502, "upstream_failed")
         for caller in callers:
             caller.close()

@@ -76,7 +76,7 @@ class CommandTest(RelayTest):
         self.upstream.on("/large", send)
         file = relay.directory / "large"
         done = subprocess.Popen([COMMAND, "send", "up", "large", "-o", file, "--socket", relay.jobs])
-        # What a debug build once took half a minute for.
+        # A debug build once took half a minute for this.
         eventually(lambda: file.exists() and file.stat().st_size == len(body) - 1, "all but the end is there", 20)
         facts = pathlib.Path(f"/proc/{done.pid}/status").read_text()
         self.assertLess(int(facts.split("VmHWM:")[1].split()[0]), 48 * 1024, "KiB of memory for 64 MiB of answer")
@@ -98,7 +98,7 @@ class CommandTest(RelayTest):
     def test_logs_becomes_journalctl_and_asks_no_daemon(self):
         here = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         job = "01K9ZQ3V7N4T0C8R5B2M6XW1HD"
-        # What it is called with, word by word, and which signals it would ignore.
+        # The stub prints its arguments, word by word, and the signals that it would ignore.
         (here / "journalctl").write_text(
             '#!/bin/sh\nprintf "%s\\0" "$@"\n/bin/sed -n "s/^SigIgn:.//p" /proc/self/status\nexit 3\n')
         (here / "journalctl").chmod(0o755)

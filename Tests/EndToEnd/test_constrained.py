@@ -48,7 +48,7 @@ class Constrained(RelayTest):
         eventually(lambda: self.state(relay)["constrained"] is wanted, f"constrained is {wanted}", SIGHT)
         self.assertIs(relay.status()["constrained"], wanted)
 
-    # What says so.
+    # The sources that say that the network is constrained.
 
     def test_a_file_that_comes_and_goes_is_seen(self):
         relay = self.relay("constrained", "other")
@@ -130,7 +130,7 @@ class Constrained(RelayTest):
         self.assert_problem(self.order(relay, "on"), 403, "not_allowed")
         self.assertIs(relay.status()["constrained"], False)
 
-    # Who may, and how.
+    # The callers that may say so, and how.
 
     def test_operators_have_no_say_unless_the_configuration_gives_it(self):
         relay = self.relay("constrained")
@@ -196,7 +196,7 @@ class Constrained(RelayTest):
         self.assertEqual(code, 5)
         self.assertIn("the daemon answered 403", text)
 
-    # What it changes.
+    # The change that a constrained network makes.
 
     def body(self, relay):
         got = relay.ask("GET", "/r/images/x")

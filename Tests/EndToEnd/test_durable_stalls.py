@@ -209,7 +209,7 @@ class Stalls(DurableTest):
 
     def test_who_asks_for_jobs_is_told_within_five_seconds_by_a_disk_that_does_not_read(self):
         relay = self.start(HOLD_READS="store-reader", WATCHDOG_USEC="6000000")
-        # What the reader has read before is another state of the store.
+        # The new job changes the store: the reader has read only an earlier state of it.
         id = self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
         self.held.touch()
 

@@ -272,7 +272,7 @@ class Storage(DurableTest):
         self.assertGreaterEqual(len(stored), 1 + accepted.count(202))
 
     def test_no_error_of_a_sync_is_lost_while_a_store_is_made(self):
-        """Whichever of them fails, the start is refused and the next one works."""
+        """A start is refused whichever sync fails, and the next start works."""
         if shutil.which("strace") is None:
             self.skipTest("needs strace, to let a sync fail")
         self.upstream.on("/x", answer(200))
@@ -329,7 +329,7 @@ class Storage(DurableTest):
         def is_in_files():
             return [path.name for path in state.rglob("*")
                     if path.is_file() and b"CANARY-4711" in path.read_bytes()]
-        # What is large stands in a file of its own.
+        # A large body stands in a file of its own.
         for body in (b"CANARY-4711", b"CANARY-4711" * 200_000):
             always = self.hand_over(relay, "/r/always/x?t=CANARY-4711", *fields, body=body)
             self.wait_for_end(relay, always)

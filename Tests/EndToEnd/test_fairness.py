@@ -1,4 +1,4 @@
-"""What one caller takes of what all share, and what the others are left with."""
+"""The part that one caller takes of what all share, and the part that is left to the others."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the relay adds, removes and obeys in a drop-in request."""
+"""The fields that the relay adds, removes and obeys in a drop-in request."""
 
 import time
 import unittest

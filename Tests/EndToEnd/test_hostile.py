@@ -10,7 +10,7 @@ from upstream import Close, answer
 OK = b"HTTP/1.1 200 OK\r\n"
 BOMB = gzip.compress(b"[" + b"1," * (16 << 20) + b"1]", 9)
 
-# What it is, what the upstream sends before it closes, the failure, the caller's status.
+# The name of the case, the bytes before the upstream closes, the failure, the caller's status.
 HOSTILE = [
     ("no HTTP at all", b"SSH-2.0-OpenSSH_9.2\r\n", "http_protocol_error", 502),
     ("nothing", b"", "connection_terminated", 502),

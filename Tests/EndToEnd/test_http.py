@@ -1,4 +1,4 @@
-"""What real APIs and stock clients need of HTTP: paths as they are, redirects that come back, connections that end."""
+"""HTTP as real APIs and stock clients need it: paths as they are, redirects that come back, connections that end."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from upstream import Close, answer
 
 
 def followed(address, path, method="GET"):
-    """What Python's own resolution of Location leads to, over the socket of the relay: status, body and paths."""
+    """The answer that Python's own resolution of Location leads to, over the relay's socket: status, body and paths."""
     paths = []
     for _ in range(6):
         paths.append(path)
@@ -197,7 +197,7 @@ class EndingConnections(RelayTest):
 
 
 class Answers(RelayTest):
-    """What is said of answers that are broken, too large or coded."""
+    """The relay's words on answers that are broken, too large or coded."""
 
     def setUp(self):
         self.upstream = self.new_upstream()

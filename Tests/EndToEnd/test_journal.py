@@ -119,7 +119,7 @@ class HeldThread(RelayTest):
         with relay.caller() as caller:
             caller.send(request("POST", "/r/up/bad"))
             told = relay.errors.wait("<2>loop-0 stands still")
-        # What it was held with, before it could wake the journal's thread for it.
+        # The loop made this record before it was held, and could not wake the journal's thread for it.
         own = relay.errors.wait("on route up failed")
         with relay.errors.changed:
             self.assertLess(relay.errors.items.index(own), relay.errors.items.index(told))

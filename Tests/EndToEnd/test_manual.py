@@ -1,4 +1,4 @@
-"""What the manual says of answers, and of who is told what."""
+"""The manual's words on answers, and on who is told what."""
 
 import json
 import os

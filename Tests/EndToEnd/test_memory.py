@@ -128,12 +128,12 @@ class Memory(RelayTest):
         told()
 
     def test_many_streams_that_nobody_reads_keep_the_whole_process_small(self):
-        """What their upstreams have sent is counted as well, wherever it stands: 100 of 64 jobs of 400 kB each."""
+        """Bytes that upstreams have sent count as well, wherever they stand: 100 streams of 64 jobs of 400 kB each."""
         limit, content = 32, b"x" * 400_000
         self.upstream.on("/some", lambda _: answer(200, content))
         relay = self.new_relay(
             {"up": route(self.upstream.url, **PATIENT)}, limits={"memory": f"{limit}MiB"}).start()
-        # What a process takes once, whoever it serves.
+        # The memory that a process takes once, whoever it serves.
         self.assertEqual(relay.ask("GET", "/r/up/some").status, 200)
         idle, most = relay.resident(), 0
         jobs = b'{"route":"up","request":{"method":"GET","path":"some"}}\n' * 64
@@ -171,7 +171,7 @@ class Memory(RelayTest):
             problem = self.assert_problem(got, 503, "overloaded")
             self.assertIn("limits.memory", problem["detail"])
             self.assertEqual(relay.status()["memory"]["waiting"], 0)
-            # What waits goes on as soon as there is room, in its turn.
+            # A request that waits goes on as soon as there is room, in its turn.
             with relay.caller() as third:
                 third.send(request("GET", "/r/up/large"))
                 eventually(lambda: relay.status()["memory"]["waiting"] == 1, "one waits")
@@ -216,7 +216,7 @@ class Memory(RelayTest):
         eventually(lambda: self.used(relay) == 0, "all room is given back")
 
     def held(self, content, *fields):
-        """What is answered with `content`, its end once the event is set."""
+        """An event, and a step that answers with `content`, its end once the event is set."""
         hold = threading.Event()
         self.addCleanup(hold.set)
 

@@ -1,4 +1,4 @@
-"""What the daemon tells Prometheus, and the hour it remembers."""
+"""The figures that the daemon tells Prometheus, and the hour it remembers."""
 
 import pathlib
 import re

@@ -35,7 +35,7 @@ def silent(request):
     request.connection.wait_for_end()
 
 
-# What the upstream does to every attempt, and what that says of the request.
+# The upstream's step at every attempt, and the verdict that it gives on the request.
 FAILURES = {
     "silent": (silent, "unknown"),
     "cut": (Close(), "unknown"),

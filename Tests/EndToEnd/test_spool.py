@@ -133,7 +133,7 @@ class Spool(RelayTest):
         relay, held = self.stalling()
         self.upstream.on("/x", answer(200, "done"))
         held.touch()
-        # Who comes later does not wait at all.
+        # A request that comes later does not wait at all.
         for limit in 5, 1.5:
             began = time.monotonic()
             got = relay.ask("PUT", "/r/up/x", body=BODY)

@@ -170,7 +170,7 @@ class Streams(RelayTest):
         with self.relay.caller() as caller:
             caller.send(request("GET", "/r/wide/slow"))
             self.assertTrue(stalled.wait(15))
-            # What the kernel keeps for both ends of the connection is not the relay's.
+            # The bytes that the kernel keeps for both ends of the connection are not the relay's.
             kernel = sum(int(open(f"/proc/sys/net/ipv4/tcp_{side}mem").read().split()[2]) for side in "rw")
             self.assertLess(sent[0] * MIB // 4, 4 * MIB + kernel, "most of the answer is still with the upstream")
             self.assertLess(self.relay.resident() - before, 20)

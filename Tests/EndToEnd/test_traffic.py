@@ -1,4 +1,4 @@
-"""What the requests of a route do together to an upstream in trouble: the breaker, what it asks for, and the rate."""
+"""A route's requests act together on an upstream in trouble: the breaker, the patience it asks for, and the rate."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What one user has waiting, open or streaming leaves the others their turns, all with the default limits."""
+"""The jobs, connections and streams of one user leave the others their turns, all with the default limits."""
 
 import contextlib
 import json
@@ -124,7 +124,7 @@ class Turns(RelayTest):
         got = waiting.head()
         self.assertEqual(got.status, 200)
         waiting.close()
-        # What it came to is known when it is over.
+        # The record has the wait when the request is over.
         eventually(
             lambda: ask(relay.control, "GET", f"/v1/jobs/{got['Waystation-Job']}").json().get("permit_wait_ms", 0) > 0,
             "its record tells that it waited")

@@ -18,7 +18,7 @@ def _become(user):
 
 @contextlib.contextmanager
 def acting_as(user):
-    """What is connected to within is connected to by that user; needs root."""
+    """Connections that are made within belong to that user; needs root."""
     _become(user)
     try:
         yield

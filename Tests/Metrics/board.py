@@ -6,7 +6,7 @@ import re
 from rules import ROOT
 
 FILE = ROOT / "deploy/grafana/waystation.json"
-# What stands in the place of a variable; ranges have a unit, and the others a word.
+# The text in the place of each variable; ranges have a unit, and the others a word.
 STAND_INS = {"__rate_interval": "5m", "__interval": "1m", "__range": "3h"}
 
 

@@ -1,4 +1,4 @@
-"""What a daemon tells at /metrics, as the reader of expressions takes it."""
+"""The figures that a daemon tells at /metrics, as the reader of expressions takes them."""
 
 import re
 
@@ -8,7 +8,7 @@ SAMPLE = re.compile(r'^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: # (.*))?$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 # Labels whose values are all told from the first moment, 0 where there is nothing yet.
 CLOSED = {"outcome", "state", "result"}
-# What is not the daemon's own: of Prometheus, and of the node exporter.
+# The metrics that are not the daemon's own: of Prometheus, and of the node exporter.
 OTHERS = {
     "up": set(), "ALERTS": {"alertname", "alertstate", "severity"}, "node_textfile_mtime_seconds": {"file"}}
 

@@ -89,7 +89,7 @@ class Nothing(Fault):
 
 
 class Hiccups(Fault):
-    """What a good day has: failures that a retry makes up for, many jobs at once, a reload, a restart, a misspelt
+    """The troubles of a good day: failures that retries make up for, many jobs at once, a reload, a restart, a misspelt
     route."""
 
     def routes(self):

@@ -19,7 +19,7 @@ TOKEN = re.compile(r"""
 OPERATORS = [["or"], ["and", "unless"], ["==", "!=", "<=", "<", ">=", ">"], ["+", "-"], ["*", "/", "%", "atan2"], ["^"]]
 AGGREGATIONS = {
     "sum", "min", "max", "avg", "group", "stddev", "stdvar", "count", "count_values", "bottomk", "topk", "quantile"}
-# What gives one number; every other function gives the labels of its vector.
+# The functions that give one number; every other function gives the labels of its vector.
 SCALARS = {"time", "scalar", "pi"}
 NUMBERS = {"vector", "minute", "hour", "day_of_week", "day_of_month", "month", "year"}
 

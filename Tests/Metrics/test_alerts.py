@@ -21,7 +21,7 @@ def promtool(*words):
 
 
 def missing(document, tests):
-    """What the tests do not show of the rules, as sentences."""
+    """The gaps between the rules and their tests, as sentences."""
     names = [rule["alert"] for rule in rules.each(document)]
     shown = {True: set(), False: set()}
     found = [f"{name} is there twice" for name in sorted({name for name in names if names.count(name) > 1})]

@@ -1,4 +1,4 @@
-"""What deploy/prometheus ships beside the rules works as it is told there."""
+"""The files that deploy/prometheus ships beside the rules work as they are described there."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ EXAMPLE = PROMETHEUS / "prometheus.example.yml"
 
 
 def read_soon(target, seconds=20):
-    """What is there, as soon as somebody answers."""
+    """The text at `target`, as soon as somebody answers."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -35,7 +35,7 @@ def read_soon(target, seconds=20):
 
 
 def series(name, labels):
-    """What tells a series from others; the end of a bucket is a number, however it is written."""
+    """The name and labels that tell a series from others; the end of a bucket is a number, however it is written."""
     return name, tuple(sorted((label, float(value) if label == "le" else value) for label, value in labels.items()))
 
 
@@ -153,7 +153,7 @@ class Deployment(unittest.TestCase):
         self.assertEqual((self.folder / "waystation.prom").read_text(), text)
         self.assertNotEqual(write("#!/bin/sh\necho waystation_half 1\nexit 4\n").returncode, 0)
         self.assertEqual((self.folder / "waystation.prom").read_text(), text)
-        # What the alert about old figures looks for.
+        # The file that the alert about old figures looks for.
         stale = next(rule for rule in rules.each(rules.load()) if rule["alert"] == "WaystationFiguresStale")
         pattern = re.search(r'file=~"([^"]+)"', stale["expr"])[1]
         self.assertRegex(str(self.folder / "waystation.prom"), f"^(?:{pattern})$")

@@ -1,4 +1,4 @@
-"""What a daemon tells is what the tools of both formats take, and the same in both."""
+"""A daemon's figures are taken by the tools of both formats, and are the same in both."""
 
 import subprocess
 import unittest

@@ -1,4 +1,4 @@
-"""What the reader of expressions finds, and what it lets pass."""
+"""The faults that the reader of expressions finds, and the expressions that it lets pass."""
 
 import unittest
 

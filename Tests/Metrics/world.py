@@ -49,7 +49,7 @@ class Watched(Relay):
             connection.close()
 
     def command(self, *words):
-        """What the command says to this daemon, by its control socket."""
+        """The result of the command with this daemon, by its control socket."""
         program = pathlib.Path(os.environ["WAYSTATIOND"]).parent / "waystation"
         return subprocess.run(
             [program, *words], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,

@@ -102,7 +102,7 @@ class Browser:
                 self.driver.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    # What a person does and sees.
+    # A person's actions, and what a person sees.
 
     def open(self, url):
         self.call("POST", "/url", {"url": url})
@@ -146,7 +146,7 @@ class Browser:
         return self.script("const node = document.querySelector(arguments[0]); return node ? node.innerText : ''", selector)
 
     def wait(self, condition, what, seconds=PATIENCE):
-        """What `condition` gives as soon as that is something."""
+        """The result of `condition` as soon as there is one."""
         end = time.monotonic() + seconds
         while True:
             found = condition()
@@ -162,7 +162,7 @@ class Browser:
             f"{within} has {words}", seconds)
 
     def log(self):
-        """What the console has said since the last look."""
+        """The messages of the console since the last look."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def picture(self, path, whole=True, height=4000):
@@ -182,7 +182,7 @@ class Browser:
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
     def weight(self):
-        """What the page holds after all collections: bytes of its heap, nodes, listeners.
+        """The weight of the page after all collections: bytes of its heap, nodes, listeners.
 
         A collection of scripts lets nodes go that only the next one takes; what the page holds, none does.
         """

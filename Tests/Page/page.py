@@ -29,7 +29,7 @@ class PageTest(unittest.TestCase):
         cls.browser.wait_text("Routes")
 
     def setUp(self):
-        # What a refused call leaves in the console is looked at where it belongs.
+        # Earlier messages of the console, such as those of a refused call, are not this test's to look at.
         self.browser.log()
 
     def tearDown(self):
@@ -49,7 +49,7 @@ class PageTest(unittest.TestCase):
             "[...row.cells].map((cell) => [cell.dataset.title, cell.innerText.trim()]))) : []", caption)
 
     def shown(self, title):
-        """What stands beside a title."""
+        """The text beside a title."""
         return self.browser.script(
             "const row = [...document.querySelectorAll('.sheet > div')].find((one) => one.firstChild.textContent === arguments[0]);"
             "return row ? row.lastChild.innerText.trim() : null", title)

@@ -128,7 +128,7 @@ class Scene:
         return found
 
     def api(self, method, target, document=None):
-        """What the control socket answers."""
+        """The answer of the control socket."""
         body = None if document is None else json.dumps(document).encode()
         fields = [("Content-Type", "application/json")] if body else []
         answered = ask(self.relay.control, method, target, fields, body)
@@ -138,7 +138,7 @@ class Scene:
         return self.api("GET", f"/v1/jobs/{name}")
 
     def run(self, line, *more):
-        """What a shell makes of a command line that the page shows."""
+        """The result of a command line that the page shows, in a shell."""
         path = os.path.dirname(command()) + ":" + os.environ["PATH"]
         return subprocess.run(
             ["bash", "-c", " ".join([line, *more])], env={"PATH": path, "TZ": "UTC"}, stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""What an operator does on the page happens, and the command that it shows does the same."""
+"""An operator's actions on the page take effect, and the command that the page shows does the same."""
 
 import unittest
 

@@ -32,7 +32,7 @@ class Live(PageTest):
         return self.browser.script("return live.count + live.lost")
 
     def settle(self):
-        """What the page holds when everything that has come was shown."""
+        """The weight of the page when everything that has come was shown."""
         self.browser.wait(lambda: self.browser.script("return !refresh.isReading && !refresh.timer"), "the page is at rest")
         return self.browser.weight()
 

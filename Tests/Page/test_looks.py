@@ -37,7 +37,7 @@ while (walker.nextNode()) {
 return [seen, low];
 """
 
-# What stands out of the window, but for what has a way of its own to be moved.
+# Elements that stand out of the window, but for those with a way of their own to be moved.
 OVERFLOW = """
 const width = document.documentElement.clientWidth;
 const out = [...document.querySelectorAll('body *')].filter((node) => {

@@ -264,7 +264,7 @@ class Safety(PageTest):
         self.assertEqual(len(between.asked), asked + 1)
 
     def check_former(self, script, **fields):
-        """Who served a port of the loopback before has nothing of the page that comes after it."""
+        """A program that served a port of the loopback before has nothing of the page that comes after it."""
         former = Former(script, fields)
         self.addCleanup(former.close)
         browser = Browser()
@@ -455,7 +455,7 @@ class Safety(PageTest):
         eventually(lambda: self.ask("GET", "/ui/", port=port)[0] == 403, "there is room again")
 
     def as_nobody(self, code, *arguments):
-        """What a program of uid 65534 says."""
+        """The output of a program of uid 65534."""
         if os.geteuid() != 0:
             self.skipTest("another user takes root")
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What the page shows is what the API and the command line tell."""
+"""The page shows what the API and the command line tell."""
 
 import json
 import os
@@ -86,7 +86,7 @@ class Shown(PageTest):
         self.assertIn('in order of "k"', self.check(later))
 
     def said(self, *words):
-        """What a command says."""
+        """The output of a command."""
         found = self.scene.run(" ".join(["waystation", *words, "--socket", self.scene.relay.control]))
         self.assertEqual(found.returncode, 0, found.stderr)
         return found.stdout
@@ -161,7 +161,7 @@ class Shown(PageTest):
             for _ in range(4):
                 shown = of_route()[0]
                 told = scene.api("GET", "/v1/routes/billing")["requests"]
-                # What is shown is of the last two seconds, and never of the future.
+                # The figure on the page is of the last two seconds, and never of the future.
                 self.assertLessEqual(before, shown)
                 self.assertLessEqual(shown, told)
                 before = told

@@ -92,7 +92,7 @@ def settled(text):
 
 
 class Played:
-    """What came of the exchanges with a daemon of one mode."""
+    """The results of the exchanges with a daemon of one mode."""
 
     def __init__(self, answers, figures, document, passed, count, lines, trouble):
         self.answers, self.figures, self.document = answers, figures, document
@@ -112,7 +112,7 @@ def play(binary, mode):
             answers += list(streams.exchanges(daemon, WORDS))
         if daemon.process.poll() is None:
             time.sleep(0.3)
-            # What hangs up while it is served has luck.
+            # The figures are read before the hang-ups below, which count by chance.
             figures = daemon.figures()
             passed, count = passed_of(daemon)
             lines = passed - before
@@ -255,7 +255,7 @@ def job_document(daemon):
 
 
 def compare(one, other):
-    """What differs, in words; the contents of messages are the test's own."""
+    """The differences, in words; the contents of messages are the test's own."""
     found = one.trouble + other.trouble
     if found:
         return found

@@ -257,7 +257,7 @@ class Daemon:
                                   {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
                 "c": {**plain, "request": {"propagate": "caller"}},
                 "s": {**plain, "success": {"status": ["200", "404"]}},
-                # What waits, for content that goes on at once and for content that has to be there first.
+                # Routes that wait, for content that goes on at once and for content that has to be there first.
                 "w": {**plain, "timeouts": {"idle": "300ms"}},
                 "x": {**plain, "timeouts": {"idle": "300ms"}, "recovery": [again]},
                 "y": {**plain, "timeouts": {"attempt": "300ms"}, "recovery": [again]},

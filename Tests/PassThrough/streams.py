@@ -9,7 +9,7 @@ import time
 
 from peers import request
 
-# What a line is told changes from daemon to daemon only in these.
+# The answer to a line changes from daemon to daemon only in these parts.
 CHANGING = [
     (rb'("job":"|Idempotency-Key: |X-Job: |/v1/jobs/)[0-9A-Z]{26}', rb"\1ID"),
     (rb"\w\w\w, \d\d \w\w\w 20\d\d \d\d:\d\d:\d\d GMT", b"NOW"), (rb"(127\.0\.0\.1|localhost):\d+", rb"\1:PORT"),

@@ -2,7 +2,7 @@ import RelayClient
 import RelayCore
 import Testing
 
-@Suite("What the client refuses to send", .timeLimit(.minutes(5)))
+@Suite("Requests that the client refuses to send", .timeLimit(.minutes(5)))
 struct ClientRequestTests {
     private let client = RelayClient(socketPath: "/tmp/waystation-no-such.sock")
 

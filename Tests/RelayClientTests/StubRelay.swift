@@ -52,14 +52,14 @@ final class StubRelay: Sendable {
         return client
     }
 
-    /// What the clients have sent, by connection.
+    /// The texts that the clients have sent, by connection.
     var requests: [String] { threads.received.withLock { $0 } }
 
     /// Sends a text over every connection that stays open.
     func tell(_ text: String) { threads.tell(text) }
 }
 
-/// What the stub's threads share; they end when the stub goes.
+/// The state that the stub's threads share; the threads end when the stub goes.
 private final class Threads: Sendable {
     let received = Mutex<[String]>([])
     private let open = Mutex<Set<Int32>>([])

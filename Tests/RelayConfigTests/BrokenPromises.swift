@@ -1,4 +1,4 @@
-/// What a route promises and what it needs for that: upstreams of a constrained network, pins, kept answers.
+/// Faults in a route's promises and in what they need: upstreams of a constrained network, pins, kept answers.
 let brokenPromises = BrokenRow.rows(
     #"""
     top "constrained": {}

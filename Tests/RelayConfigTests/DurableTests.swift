@@ -23,7 +23,7 @@ struct DurableTests {
              {"name": "later", "on": ["any"], "retry": {"schedule": ["5s", "5m"]}}]}}}
         """#
 
-    @Test("What a file says about the disk, and about how long what is over is kept")
+    @Test("A file says how the disk is used, and how long jobs that are over are kept")
     func storage() throws {
         let result = read(text)
         #expect(Diagnostic.render(result.diagnostics) == "")

@@ -3,7 +3,7 @@ import RelayCore
 import RelayJSON
 import Testing
 
-@Suite("What a route promises")
+@Suite("The promises of a route")
 struct PromiseTests {
     /// SHA-256 of "one" and "two".
     private static let keys =
@@ -81,7 +81,7 @@ struct PromiseTests {
         #expect(pins.host == "192.0.2.1")
     }
 
-    @Test("What a request's path and query may be, and where references lead, is the route's to say")
+    @Test("A route says what a request's path and query may be, and where references lead")
     func pathsAndReferences() throws {
         let upstreams = #""upstreams": [{"name": "u", "url": "https://u.example/"}]"#
         let plain = try policy(#"{"routes": {"r": {\#(upstreams)}}}"#)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Reading a configuration")
 struct ReadingTests {
-    @Test("What the file does not say is the default the core documents")
+    @Test("A key that the file leaves out has the default that the core documents")
     func defaults() throws {
         let result = read(#"{"routes": {"r": {"upstreams": [{"name": "u", "url": "https://U.Example"}]}}}"#)
         #expect(Diagnostic.render(result.diagnostics) == "")
@@ -117,7 +117,7 @@ struct ReadingTests {
     }
 
     @Test(
-        "What a file says is the same without its effective configuration",
+        "A file is read alike with and without its effective configuration",
         arguments: ["config/waystation.json", "config/waystation.example.json"]
     )
     func unasked(path: String) {

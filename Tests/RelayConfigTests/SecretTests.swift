@@ -71,14 +71,14 @@ struct SecretTests {
         #expect(result.diagnostics.last?.render().contains(expected) == true)
     }
 
-    /// What an operator has to see to recognise the slip.
+    /// Members that an operator has to see to recognise the slip.
     static let harmless = [
         #""time_out": "5s""#, #""timeouts": {"overall": "1h30m"}"#, #""buffer": "16MiB""#, #""keep": true"#,
         #""tries": 4"#, #""base": "https://eu.billing.example:8443/api/v1/""#, #""when": ["timeout", "5xx"]"#,
         #""used": "failover_only""#, #""deliver": {"kind": "durable"}"#,
     ]
 
-    @Test("What can be none is shown under an unknown key too", arguments: harmless)
+    @Test("A value that can be no secret is shown under an unknown key too", arguments: harmless)
     func shown(_ slip: String) {
         let result = read(BrokenRow(.route, slip, []).file)
         let text = Diagnostic.render(result.diagnostics)

@@ -1,7 +1,7 @@
 import RelayConfig
 import Testing
 
-@Suite("What a check says of time limits that bounded uploads")
+@Suite("A check's words on time limits that bounded uploads")
 struct UploadWarningTests {
     private func said(_ timeouts: String, limits: String, defaults: String = "{}") -> [String] {
         let upstreams = #""upstreams": [{"name": "u", "url": "https://u.example/"}]"#

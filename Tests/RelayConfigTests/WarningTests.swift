@@ -12,7 +12,7 @@ struct MisleadingRoute: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-@Suite("What a check says of a route that is accepted")
+@Suite("A check's words on a route that is accepted")
 struct WarningTests {
     private func said(_ members: String) -> [String] {
         let text = members.contains("\"upstreams\"") ? members : #""upstreams": [\#(first)], \#(members)"#

@@ -65,13 +65,13 @@ struct BreakerMachineTests {
         #expect((run(words(works, fails), explicit, every: 0.01).state != .closed) == (opens && works == 0))
     }
 
-    @Test("What is older than the sampling duration counts no more")
+    @Test("An attempt older than the sampling duration counts no more")
     func window() {
         #expect(run(words(0, 40), every: 3.1).state == .closed)
         #expect(run(words(0, 40), every: 1).state != .closed)
     }
 
-    @Test("What is not the upstream's fault counts for nothing, and neither does a switched off breaker")
+    @Test("An end that is not the upstream's fault counts for nothing, and a switched off breaker never opens")
     func neutral() {
         #expect(run(Array(repeating: .nothing, count: 100)).state == .closed)
         var settings = Self.settings
@@ -147,7 +147,7 @@ struct BreakerMachineTests {
     }
 
     @Test(
-        "What a probe takes is a part of the break after it, of which the first at the least is left",
+        "The time of a probe is a part of the break after it, of which the first break's length at least is left",
         arguments: [(0, 6_000), (2, 4_200), (5, 1_500), (30, 500)]
     )
     func slowProbe(takes: Int, rest: Int) throws {
@@ -190,12 +190,12 @@ struct BreakerMachineTests {
         let epoch = machine.epoch
         _ = machine.ended(.nothing, epoch: epoch, Self.settings, random: 0, at(101))
         #expect(machine.leave(Self.settings, at(101)) == .probe)
-        // What the first says after all is old news.
+        // The word of the first probe is old news when it comes after all.
         _ = machine.ended(.works, epoch: epoch, Self.settings, random: 0, at(102))
         #expect(machine.state != .closed)
     }
 
-    @Test("What began before it opened says nothing afterwards")
+    @Test("An attempt that began before the breaker opened says nothing afterwards")
     func oldNews() throws {
         var machine = run(words(0, 20))
         let state = machine.state

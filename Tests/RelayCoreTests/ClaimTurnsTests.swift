@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-@Suite("Whose kept job is claimed next")
+@Suite("The order in which users' kept jobs are claimed")
 struct ClaimTurnsTests {
     /// The order of claims of parties that have jobs without end, each of its urgencies.
     private func order(_ waiting: [Int64: UInt8], _ count: Int) -> [String] {

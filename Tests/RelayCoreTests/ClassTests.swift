@@ -38,7 +38,7 @@ struct RequestClassTests {
     )
     func names(target: String, name: String) { #expect(asked(.get, target).name == name) }
 
-    @Test("What an upstream limits has its identifiers: one of `/channels/7` says nothing of `/channels/8`")
+    @Test("An upstream's limits go by identifiers: one of `/channels/7` says nothing of `/channels/8`")
     func limited() {
         let (one, other) = (asked(.get, "/v1/channels/7/messages"), asked(.get, "/v1/channels/8"))
         #expect(one == other && one.hashValue == other.hashValue)

@@ -31,7 +31,7 @@ struct ContentTimeTests {
         #expect(plan.limit.text == "timeouts.attempt (10s)" && plan.end == nil)
     }
 
-    @Test("What has moved before the first attempt counts as little")
+    @Test("Time in which content moved before the first attempt counts as little")
     func movedBefore() {
         let machine = machine(moved: .seconds(50))
         #expect(seconds(machine.deadline) == 80)
@@ -73,7 +73,7 @@ struct ContentTimeTests {
         )
         #expect(!early && late)
         let brisk = isSlow(&pace, 1_000, times: 300, after: 1, floor)
-        // What nobody waited for is not slow, however late it came; and where any pace will do nothing is.
+        // A piece that nobody waited for is not slow, however late it came; and none is where any pace will do.
         let unawaited = isSlow(&pace, 1, times: 300, after: 0, floor)
         let free = isSlow(&pace, 0, times: 300, after: 1, .none)
         #expect(!brisk && !unawaited && !free)

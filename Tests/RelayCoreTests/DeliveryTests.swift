@@ -24,7 +24,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "What an upstream refuses as one too many costs a job of a route without rules nothing, and waits for moments",
+        "A refusal of one request too many costs a job of a route without rules no attempt, only moments of waiting",
         arguments: [([:], 429), (["Retry-After": "1"], 503)] as [([String: String], UInt16)]
     )
     func tooMany(fields: [String: String], status: UInt16) async {
@@ -187,7 +187,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "What a rule says becomes of the job",
+        "A rule's action decides what becomes of the job",
         arguments: [
             ("dead_letter", "dead rejected"), ("fail", "dead exhausted"), ("hold", "held"),
             ("pause_route", "paused: gone"), ("none", "dead exhausted"),

@@ -44,7 +44,7 @@ struct DurationBucketsTests {
         #expect(counts.quantile(0.99, .latency) == 60_000_000)
     }
 
-    @Test("What came since is what there is less what there was")
+    @Test("The counts since a moment are those of now less those of then")
     func since() {
         var before = DurationCounts()
         before.buckets[1] = 2

@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-/// What may happen to a job, one word each.
+/// The events that may happen to a job, one word each.
 enum ExecutionEvent: String, CaseIterable {
     case prepared, obtained, missedToken, failed, received, collected, collectingFailed, letGo, foundNoRoom
     case opinion, noOpinion, recovered, notRecovered, named, recalled, advised, passedOn, waited, begun,
@@ -217,7 +217,7 @@ extension ExecutionMachine {
 
 @Suite("Every event at every step of a job, in both modes", .timeLimit(.minutes(1)))
 struct ExecutionTableTests {
-    /// What comes of the events that a step waits for; every other changes nothing.
+    /// The outcome of the events that a step waits for; every other changes nothing.
     private static func next(_ place: ExecutionPlace, _ event: ExecutionEvent, isDurable: Bool) -> String? {
         switch (place, event) {
         case (.prepare, .prepared), (.hold, .heldOver): "leave"
@@ -250,7 +250,7 @@ struct ExecutionTableTests {
         }
     }
 
-    @Test("What is legal comes out as the table says, and anything else changes nothing")
+    @Test("A legal event has the outcome that the table says, and any other changes nothing")
     func table() throws {
         var legal = 0
         for isDurable in [false, true] {
@@ -279,7 +279,7 @@ struct ExecutionTableTests {
     }
 
     @Test(
-        "What each decision means to who waits, and to the run of a durable job",
+        "Each decision has a meaning for a request that waits, and one for the run of a durable job",
         arguments: [
             ("fail", RecoveryRule.Action.fail, "failed connection_refused neverSent", "dead exhausted"),
             ("dead_letter", .deadLetter, "failed connection_refused neverSent", "dead rejected"),
@@ -307,7 +307,7 @@ struct ExecutionTableTests {
         }
     }
 
-    @Test("Who goes away ends a request as cancelled, and a run as a crash would have left it")
+    @Test("A cancellation ends a request as cancelled, and a run as a crash would have left it")
     func stopped() throws {
         for (method, words) in [(Method.get, "back now"), (.post, "dead outcome_unknown")] {
             for (isDurable, end) in [(false, "recall cancelled"), (true, words)] {

@@ -130,7 +130,7 @@ struct FollowedRedirectTests {
             ("POST", UInt16(307), Status(rawValue: 429), Sent.refused, 4), ("POST", 308, 429, .refused, 4),
             ("POST", 307, 503, .answered, 2), ("POST", 303, 429, .unknown, 2),
             ("POST", 302, 429, .unknown, 2),
-            // Whoever answers 302 may have done it; it is not said that it is to be repeated.
+            // A server that answers 302 may have done it; it is not said that it is to be repeated.
             ("PATCH", 302, 429, .answered, 2),
         ]
     )

@@ -19,7 +19,7 @@ struct HTTPValueTests {
     }
 
     @Test(
-        "What Basic cannot carry is refused, and the refusal does not show it",
+        "A user or password that Basic cannot carry is refused, and the refusal does not show it",
         .clauses("T-50"),
         arguments: [
             ("us:er", "hidden"), ("user", "hidden\n"), ("user\0", "hidden"), ("user", "\u{7F}hidden"),
@@ -43,7 +43,7 @@ struct HTTPValueTests {
     }
 
     @Test(
-        "What is no bearer token is refused, and the refusal does not show it",
+        "A text that is no bearer token is refused, and the refusal does not show it",
         .clauses("T-51"),
         arguments: [
             "", "=", "hidden\r\n", " hidden", "hid den", "hidden=x", "hiddén", "hidden\0", "\"hidden\"",

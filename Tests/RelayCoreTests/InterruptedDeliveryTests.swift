@@ -71,7 +71,7 @@ struct InterruptedDeliveryTests {
     }
 
     @Test(
-        "What may have been carried out is sent again for no credential, whatever its route calls the failure"
+        "A job that may have been carried out is sent again for no credential, whatever its route calls the failure"
     )
     func cutOffAsRefusal() async {
         let bench = tokenBench(

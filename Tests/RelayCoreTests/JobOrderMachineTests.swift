@@ -34,7 +34,7 @@ struct JobOrderMachineTests {
     }
 
     @Test(
-        "Whatever happens, the machine says what a list of jobs says",
+        "The machine says what a list of jobs says, whatever happens",
         arguments: [0, 1, 2, 3, 8],
         JobOrder.allCases
     )

@@ -126,7 +126,7 @@ struct JobStateMachineTests {
         #expect(!did(machine.redate(runAt: 8_000)))
     }
 
-    @Test("What was due once, or got another life, is no longer moved with its date")
+    @Test("A job that was due once, or got another life, is no longer moved with its date")
     func redated() {
         var machine = JobStateMachine(
             runAt: 5_000,
@@ -210,7 +210,7 @@ struct JobTimelineTests {
         if isStep { #expect(line.wall(ofLine: line.now) == moment.wall) }
     }
 
-    @Test("Who read the clocks before another does not take it back")
+    @Test("A caller that read the clocks before another does not take the time back")
     func lateCallers() {
         var line = JobTimeline(at: JobMoment(wall: 10_000, steady: 0))
         #expect(!did(line.advance(to: JobMoment(wall: 15_000, steady: 5_000))))

@@ -70,7 +70,7 @@ struct LastGoodAnswersTests {
     }
 
     @Test(
-        "What says that it is not to be kept, or is a part, is not kept",
+        "An answer that says that it is not to be kept, or is a part, is not kept",
         arguments: [
             ([], 200, true), ([("Cache-Control", "max-age=5, public")], 200, true), ([], 206, false),
             ([("Cache-Control", "no-store")], 200, false),

@@ -12,7 +12,7 @@ private func daemonRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Ro
 
 @Suite("References in answers", .timeLimit(.minutes(5)))
 struct LocationRewriteTests {
-    /// What the caller gets for one field of an answer to `GET x?q=1`, which was sent to `/api/x?q=1`.
+    /// The values that the caller gets for one field of an answer to `GET x?q=1`, which was sent to `/api/x?q=1`.
     private func given(
         _ values: [String],
         named name: String = "Location",
@@ -26,7 +26,7 @@ struct LocationRewriteTests {
     }
 
     @Test(
-        "What leads below the route's base leads through the relay, however it is written",
+        "A reference below the route's base leads through the relay, however it is written",
         arguments: [
             ("https://one.example/api/z?p#top", "/r/test/z?p#top"),
             ("HTTPS://One.Example:443/api/z", "/r/test/z"),
@@ -51,7 +51,7 @@ struct LocationRewriteTests {
     }
 
     @Test(
-        "What leads elsewhere is left as it is",
+        "A reference that leads elsewhere is left as it is",
         arguments: [
             "https://three.example/api/z", "http://one.example/api/z", "https://one.example:444/api/z",
             "https://user@one.example/api/z", "https://one.example.three.example/api/z",
@@ -67,7 +67,7 @@ struct LocationRewriteTests {
     }
 
     @Test(
-        "What a client would take for another path of the relay says whose it is",
+        "A reference that a client would take for another path of the relay says whose it is",
         arguments: [
             ("/r/other/z", "https://one.example/r/other/z"), ("/v1/jobs", "https://one.example/v1/jobs"),
             ("../z", "https://one.example/z"), ("../../r/other", "https://one.example/r/other"),

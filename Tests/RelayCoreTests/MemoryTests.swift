@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The account of memory", .timeLimit(.minutes(5)))
 struct MemoryTests {
-    @Test("Who finds no room waits in turn, and nobody overtakes")
+    @Test("A request that finds no room waits in turn, and nobody overtakes")
     func order() {
         var machine = MemoryMachine(limit: 100)
         let arrivals = [(1, 50), (2, 40), (3, 30), (4, 5)].map { machine.arrived($0.0, $0.1) }
@@ -14,7 +14,7 @@ struct MemoryTests {
         #expect(machine.collected == 55 && machine.waiting == 0)
     }
 
-    @Test("Who gives up lets in those behind, and is told whether it still waited")
+    @Test("A request that gives up lets in those behind, and is told whether it still waited")
     func gaveUp() {
         var machine = MemoryMachine(limit: 100)
         for (id, bytes) in [(1, 50), (2, 45), (3, 50), (4, 5)] { _ = machine.arrived(UInt64(id), bytes) }
@@ -24,7 +24,7 @@ struct MemoryTests {
         #expect(!late.waited)
     }
 
-    @Test("What is held has its half, and never keeps those who collect from theirs")
+    @Test("Memory that is held has its half, and never keeps those who collect from theirs")
     func halves() {
         var machine = MemoryMachine(limit: 100)
         let isHeld = [50, 1].map { machine.hold($0) }
@@ -84,7 +84,7 @@ struct MemoryTests {
         let cancelled = Task { await turns.wait(5) }
         cancelled.cancel()
         #expect(await cancelled.value == false)
-        // Who has no turn gives none away.
+        // A job that has no turn gives none away.
         turns.left(7)
         turns.left(early)
         #expect(await waiting.value)

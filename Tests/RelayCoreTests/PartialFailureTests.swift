@@ -69,7 +69,7 @@ private struct Road {
     }
 }
 
-@Suite("What fails or hangs does not take the places of what is answered", .timeLimit(.minutes(1)))
+@Suite("Requests that fail or hang do not take the places of those that are answered", .timeLimit(.minutes(1)))
 struct PartialFailureTests {
     @Test(
         "Of 100 requests a second 80 hang for ten seconds each, and each of the others goes at once for a minute"

@@ -106,7 +106,7 @@ struct RateLimitTests {
         for index in left { machine.giveBack(turns[index], spacing, at(0)) }
         turns = turns.indices.filter { mask & 1 << $0 == 0 }.map { turns[$0] }
         for _ in 0..<4 { turns.append(take()) }
-        // Whoever gave up, those who are left and those who came after have one turn a second from the first on.
+        // Those who are left and those who came after have one turn a second from the first on, whoever gave up.
         let all = turns.map(\.at).sorted()
         #expect(all == (0..<all.count).map { at(Double($0)) })
     }
@@ -177,7 +177,7 @@ struct RateLimitTests {
         #expect(machine.next(wide, .request, at(0)) > at(0.3))
     }
 
-    @Test("What is owed at another rate is owed in turns, not in time")
+    @Test("A debt from another rate is owed in turns, not in time")
     func otherRate() {
         #expect(RateLimitSettings(maxRequests: 10, per: .seconds(1)).burst == 1, "as the key of a route")
         let slow = RateLimitSettings(maxRequests: 1, per: .seconds(3_600)).spacing

@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("What happens after an attempt")
+@Suite("The decision after an attempt")
 struct RecoveryMachineTests {
     private let start = Instant(nanoseconds: 0)
 
@@ -248,7 +248,7 @@ struct RecoveryMachineTests {
         #expect(decisions(&machine, [Failure(.preparation, sent: .neverSent, "")]) == ["fail"])
     }
 
-    @Test("What the validator calls not retryable passes the retry rules by")
+    @Test("A failure that the validator calls not retryable passes the retry rules by")
     func notRetryable() {
         var failure = Failure("busy", sent: .answered, "", status: 200)
         failure.isRetryable = false

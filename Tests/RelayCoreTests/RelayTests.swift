@@ -361,7 +361,7 @@ struct CollectedBodyTests {
     }
 
     @Test(
-        "What is too large to be kept passes through, whether its length is known or not",
+        "An answer that is too large to be kept passes through, whether its length is known or not",
         arguments: [true, false]
     )
     func tooLargeToKeep(isLengthKnown: Bool) async throws {

@@ -3,7 +3,7 @@ import RelayJSON
 import RelayTestSupport
 import Testing
 
-@Suite("What an answer is")
+@Suite("The verdict on an answer")
 struct ResponseJudgeTests {
     private func verdict(
         _ status: Status,

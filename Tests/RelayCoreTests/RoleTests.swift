@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-@Suite("What the role of a listener lets its callers do")
+@Suite("The rights that the role of a listener gives its callers")
 struct RoleTests {
     @Test(
         "Each role includes those before it, and the metrics tell too much for who only submits",

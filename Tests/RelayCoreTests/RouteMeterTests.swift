@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("What a route counts")
+@Suite("The figures that a route counts")
 struct RouteMeterTests {
     private let meter = RouteMeter(lanes: 3)
     private let upstreams = [UpstreamMeter("u1", lanes: 3), UpstreamMeter("u2", lanes: 3)]
@@ -124,7 +124,7 @@ struct RouteMeterTests {
         #expect(last["u2"]?.kind == .connectionRefused && last["u2"]?.wallSeconds == 9)
     }
 
-    @Test("What a kept job lived is told from its acceptance to its end")
+    @Test("The life of a kept job is told from its acceptance to its end")
     func lives() {
         let done = JobReport(
             id: JobID(milliseconds: 1_000, random: (1, 2)),
@@ -180,7 +180,7 @@ struct RouteMeterTests {
         #expect(meter.figures.succeededAttempts == 1 && meter.figures.attempts.count == 1)
     }
 
-    @Test("What failed without an attempt is told by its kind, and no rule is told to have acted")
+    @Test("A request that failed without an attempt is told by its kind, and no rule is told to have acted")
     func unsent() {
         count(report(.dead, by: nil, failure: Failure(.overloaded, sent: .neverSent, "no room")))
         #expect(meter.figures.account.unsent == [.overloaded: 1] && meter.figures.failed == 1)

@@ -61,7 +61,7 @@ struct RouteWidthTests {
         }
     }
 
-    @Test("What an operator kept from an upstream comes back as after an outage")
+    @Test("Requests that an operator kept from an upstream come back as after an outage")
     func afterOrder() {
         let (route, traffic, now) = (makeTrafficRoute(), RouteTraffic(), Instant(nanoseconds: 0))
         traffic.order(.open, of: "one", route, until: Instant(nanoseconds: 1_000_000_000), now)

@@ -47,7 +47,7 @@ struct RunQueueTests {
         #expect(time.sleeperCount == 0 && log.lines.withLock { $0.count } == 3)
     }
 
-    @Test("Who waits first until nothing can go on waits for those who wait after it")
+    @Test("The first to wait until nothing can go on waits for those who wait after it")
     func nested() async {
         Task { [log] in
             await untilIdle()

@@ -25,7 +25,7 @@ struct StandInKeptTests {
         return RecoveryMachine(route: route, method: method, options: options, now: start)
     }
 
-    /// What is decided after failures that follow each other at once, with the last one's reason for not keeping.
+    /// The decision after failures that follow each other at once, with the last one's reason for not keeping.
     private func decided(
         _ machine: inout RecoveryMachine,
         _ failures: [Failure],
@@ -79,7 +79,7 @@ struct StandInKeptTests {
         #expect(words == "respond, not kept: the request body was streamed and is gone")
     }
 
-    @Test("What no rule for kept jobs sends again is not kept")
+    @Test("A request that no rule for kept jobs sends again is not kept")
     func noRule() {
         var alone = machine([answering()])
         #expect(
@@ -99,7 +99,7 @@ struct StandInKeptTests {
         #expect(decided(&final, [refusal]) == "respond, not kept: no rule of the route would send it again")
     }
 
-    @Test("What the request has spent is spent for the job, of the rules and of its attempts")
+    @Test("The attempts of the request count for the job, by the rules' limits and by its own")
     func allowances() {
         let rules = [rule("transient", ["any"], retry(3)), answering()]
         let failures = Array(repeating: Self.failure(.refused), count: 3)
@@ -117,7 +117,7 @@ struct StandInKeptTests {
         )
     }
 
-    @Test("What would not be due before the job expires is not kept")
+    @Test("A job that would not be due before it expires is not kept")
     func expires() {
         for (lifetime, isKept) in [(Duration.seconds(3_600), true), (.milliseconds(1), false)] {
             var machine = machine([answering(), rule("later", ["any"], retry())]) {
@@ -137,7 +137,7 @@ struct StandInKeptTests {
     }
 
     @Test(
-        "What holds a request back does not keep it from being kept",
+        "A request that is held back may be kept all the same",
         arguments: ["breaker_open", "rate_limited"]
     )
     func holds(kind: String) {
@@ -146,7 +146,7 @@ struct StandInKeptTests {
         #expect(words == "respond_and_keep")
     }
 
-    @Test("Who wants no stand-in gets none, and nothing is kept")
+    @Test("A caller that wants no stand-in gets none, and nothing is kept")
     func fallbackOff() {
         var options = JobOptions()
         options.allowsFallback = false

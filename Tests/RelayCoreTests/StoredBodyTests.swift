@@ -21,7 +21,7 @@ private final class ReadingTransport: Transport {
     }
 }
 
-@Suite("What a durable job keeps between its runs", .timeLimit(.minutes(5)))
+@Suite("The parts of a durable job that last between its runs", .timeLimit(.minutes(5)))
 struct StoredBodyTests {
     private static let file = StoredBodyFile(name: "f", length: 5, checksums: [1, 2])
 
@@ -59,7 +59,7 @@ struct StoredBodyTests {
         }
     }
 
-    @Test("What was read of a body once is gone, and no rule within the run repeats it")
+    @Test("A body that was read once is gone, and no rule within the run repeats the request")
     func once() async {
         let bench = Bench([.answer(503), .answer(200)])
         let route = makeRoute {

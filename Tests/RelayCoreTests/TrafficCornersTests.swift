@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-/// What the worlds of `Tests/Simulation/run --traffic` have found.
+/// The corners that the worlds of `Tests/Simulation/run --traffic` have found.
 @Suite("Corners of what a route's requests do together", .runQueue, .timeLimit(.minutes(1)))
 struct TrafficCornersTests {
     @Test("A kept job is tried again where nothing else is sent and no retry may be under way, one at a time")
@@ -146,7 +146,7 @@ struct TrafficCornersTests {
         }
     }
 
-    @Test("What is held back and goes elsewhere at once is load, and a retry where it is one")
+    @Test("A request that is held back and goes elsewhere at once is load, and a retry where it is one")
     func elsewhere() async {
         let memory = RouteMemory()
         let route = makeTrafficRoute {

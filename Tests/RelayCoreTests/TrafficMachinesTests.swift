@@ -68,7 +68,7 @@ struct RetryBudgetTests {
         #expect(machine.hasRoom(settings, at(1)) == true)
     }
 
-    @Test("What failed is forgotten after ten seconds")
+    @Test("A retry that failed is forgotten after ten seconds")
     func memory() {
         var settings = RetryBudgetSettings()
         (settings.percent, settings.floor) = (50, 0)
@@ -126,7 +126,7 @@ struct PaceTests {
         pace.refused(began: at(0.99), at(1))
         #expect(pace.rate(at(1)).map { (60...80).contains($0) } == true)
         let before = pace.rate(at(1))
-        // What was under way with it says the same, and so does what comes within a second.
+        // The refusal of a request that was under way with it says the same, and so does one within a second.
         pace.refused(began: at(0.5), at(1.1))
         pace.refused(began: at(1.9), at(1.95))
         #expect(pace.rate(at(1)) == before)
@@ -286,7 +286,7 @@ struct WindowTests {
         #expect(machine.size == 18)
     }
 
-    @Test("What began before a reload tells of its upstream, and not of what the route allowed then")
+    @Test("An attempt that began before a reload tells of its upstream, and not of what the route allowed then")
     func early() {
         let before = makeRoute { $0.concurrency.maxRequests = 20 }
         let present = makeRoute { $0.concurrency.maxRequests = 256 }
@@ -322,7 +322,7 @@ struct WindowTests {
     }
 }
 
-@Suite("What an upstream says of its limit is read in all its forms", .timeLimit(.minutes(1)))
+@Suite("An upstream's words on its limit are read in all their forms", .timeLimit(.minutes(1)))
 struct RateLimitFieldsTests {
     private static let now: Int64 = 1_800_000_000_000
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("What the requests of a route do together to an upstream", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A route's requests act together on an upstream", .runQueue, .timeLimit(.minutes(5)))
 struct TrafficTests {
     /// An upstream of which the test says from when to when it answers 503; it counts what it is sent.
     private final class Upstream: Sendable {
@@ -101,7 +101,7 @@ struct TrafficTests {
     }
 
     @Test(
-        "What helps against the failures that opened a breaker helps against the breaker",
+        "A rule that helps against the failures that opened a breaker helps against the breaker",
         arguments: [
             (["5xx"], true), (["504"], true), (["connection"], true), (["timeout"], true), (["404"], false),
             (["dns"], false), (["429"], false), (["exhausted"], false),
@@ -149,7 +149,7 @@ struct TrafficTests {
     }
 
     @Test(
-        "What the relay itself lacks opens no breaker, and neither does what the upstream refuses with reason",
+        "A lack of the relay itself opens no breaker, and neither does what the upstream refuses with reason",
         arguments: [
             .fail(.connectionLimitReached, .neverSent), .answer(404), .answer(401), .answer(429),
             .answer(500),
@@ -229,7 +229,7 @@ struct TrafficTests {
         #expect(bench.time.now() == Instant(nanoseconds: 1_000_000_000))
     }
 
-    @Test("What holds the whole route back sends no kept job elsewhere, and names no other failure")
+    @Test("A hold on the whole route sends no kept job elsewhere, and names no other failure")
     func routeWide() async {
         let bench = Bench([]) { _ in .answer(200) }
         let memory = RouteMemory()
@@ -266,7 +266,7 @@ struct TrafficTests {
         #expect(bench.transport.sent.count == 50)
     }
 
-    @Test("Who is cancelled while held back is not sent, and takes no place from others")
+    @Test("A request that is cancelled while held back is not sent, and takes no place from others")
     func cancelled() async {
         let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)], mode: .manual)
         let (route, memory) = (makeTrafficRoute(), RouteMemory())
@@ -287,7 +287,7 @@ struct TrafficTests {
             ([rule("o", ["rate_limited"], .failover(upstream: 1))], ["one", "two"]),
             ([rule("o", ["503"], .failover(upstream: 1))], ["one", "two"]),
             ([rule("o", ["404", "connection"], .failover(upstream: 1))], ["one", "one"]),
-            // What only waits would not wait as long as the upstream asks.
+            // A rule that only waits would not wait as long as the upstream asks.
             ([rule("r", ["rate_limited"], retry(3, wait: .milliseconds(1)))], ["one", "one"]),
         ] {
             let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)])
@@ -466,7 +466,7 @@ struct TrafficTests {
         #expect(bench.transport.sent.count == 20)
     }
 
-    @Test("Whoever may have an answer at once does not wait for an upstream's patience, and a kept job does")
+    @Test("A request that may have an answer at once does not wait for an upstream's patience, and a kept job does")
     func answersAtOnce() async {
         let bench = Bench([.answer(429, [("Retry-After", "20")]), .answer(200)])
         let memory = RouteMemory()

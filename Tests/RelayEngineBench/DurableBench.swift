@@ -34,7 +34,7 @@ package final class DurableBench: Sendable {
     private let shared: Shared
     private let tasks = Tasks()
 
-    /// What a run finds that needs no task as long as it only waits for its upstream.
+    /// The connection that a run finds; with one that is alive it needs no task while it only waits for its upstream.
     package enum Connections: Sendable, CaseIterable {
         case alive
         /// A kept one turns out to be gone.
@@ -258,7 +258,7 @@ package final class DurableBench: Sendable {
     /// The targets of what was sent, in order.
     package var sent: [String] { transport.sent.map(\.target) }
 
-    /// What was told of jobs that are over.
+    /// The reports of jobs that are over.
     package var ends: [JobReport] {
         sink.events.compactMap { if case .ended(let report) = $0 { report } else { nil } }
     }

@@ -4,7 +4,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-/// What may happen to a kept job.
+/// The events that may happen to a kept job.
 package enum JobCause: CaseIterable, Sendable {
     case delivered, failed, retried, heldByRule, pausedByRule, resumed, expired, superseded, crashed
     case cancelled, cancelledAsItRuns, cancelledWithOthers, held, released, retriedByOperator, dropped,

@@ -8,7 +8,7 @@ import Testing
 /// A listener of which nothing else in the tree knows.
 private final class Counting: JobListener {
     private let words = Mutex<[JobID: [String]]>([:])
-    /// What the others knew when it was told last.
+    /// The knowledge of the others when it was told last.
     let seen = Mutex<[JobID: AnnouncerTests.Knowledge]>([:])
     let bench = Mutex<DurableBench?>(nil)
 
@@ -63,9 +63,9 @@ extension JobCause {
     fileprivate var queued: Int { isEnd || self == .dropped ? -1 : self == .retriedByOperator ? 1 : 0 }
 }
 
-@Suite("Whatever happens to a job reaches everybody who listens, once", .runQueue, .timeLimit(.minutes(1)))
+@Suite("Every event of a job reaches everybody who listens, once", .runQueue, .timeLimit(.minutes(1)))
 struct AnnouncerTests {
-    /// What all of them know of one job.
+    /// The knowledge that all of them have of one job.
     fileprivate struct Knowledge: Equatable {
         var words: [String]
         var feed: [JobEvent.Kind]
@@ -116,8 +116,8 @@ struct AnnouncerTests {
         await untilIdle()
         counting.bench.withLock { $0 = nil }
         let after = Knowledge(id, bench, counting)
-        // It is told after those who count and those who are read, and finds the event with them. (What the store ends
-        // as it is opened is told before there is a bench to ask.)
+        // It is told after those who count and those who are read, and finds the event with them. (Jobs that the store
+        // ends as it is opened are told of before there is a bench to ask.)
         if cause != .crashed { #expect(counting.seen.withLock { $0[id] } == after) }
         #expect(Array(after.words.dropFirst(before.words.count)) == cause.told)
         #expect(Array(after.feed.dropFirst(before.feed.count)) == cause.feed)

@@ -11,7 +11,7 @@ import Testing
     .timeLimit(.minutes(5))
 )
 struct BirthTests {
-    /// What happens while the acceptance is on its way back from the disk.
+    /// The order, if any, that comes while the acceptance is on its way back from the disk.
     enum Interlude: CaseIterable, Sendable {
         case nothing, drain, abort, cancel, pause
     }
@@ -24,7 +24,7 @@ struct BirthTests {
     }
 
     @Test(
-        "What is asked for meanwhile counts, and the claim is seen by whoever stops the relay",
+        "An order that comes meanwhile counts, and the claim is seen by whoever stops the relay",
         arguments: Interlude.allCases
     )
     func meanwhile(interlude: Interlude) async throws {

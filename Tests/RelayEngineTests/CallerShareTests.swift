@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-@Suite("What one caller takes of what all share", .timeLimit(.minutes(1)))
+@Suite("The part that one caller takes of what all share", .timeLimit(.minutes(1)))
 struct CallerShareTests {
     private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: 0).advanced(by: .seconds(seconds)) }
 

@@ -22,7 +22,7 @@ struct ConcurrencyTests {
         #expect(machine.inFlight == 2 && machine.pending == 1)
     }
 
-    @Test("Whoever waits longest is let in first, and who gave up is passed over")
+    @Test("The request that waits longest is let in first, and one that gave up is passed over")
     func order() {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
         for id in 1...4 { _ = machine.arrived(UInt64(id)) }
@@ -34,7 +34,7 @@ struct ConcurrencyTests {
         #expect(machine.inFlight == 0 && machine.pending == 0)
     }
 
-    @Test("Whoever looks for kept jobs waits in its turn, and takes no request's room to wait")
+    @Test("A look for kept jobs waits in its turn, and takes no request's room to wait")
     func beside() {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 1)
         let arrivals = [

@@ -4,7 +4,7 @@ import RelayEngineBench
 import RelayTestSupport
 import Testing
 
-@Suite("What bounds the jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
+@Suite("The bounds of the jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
 struct DurableBoundsTests {
     private let full = StoreError(.full, "cannot write now")
 
@@ -102,7 +102,7 @@ struct DurableBoundsTests {
         #expect(await bench.stop())
     }
 
-    @Test("What is done to one version of a job is done to no other")
+    @Test("An action on one version of a job is done to no other")
     func versions() async throws {
         let bench = DurableBench { _ in .hold }
         let id = try await bench.submit()
@@ -156,7 +156,7 @@ struct DurableBoundsTests {
         return try await bench.jobs.operations.act(order).changed
     }
 
-    @Test("What a bulk action does to the jobs of one user counts for it, at once, and for no other")
+    @Test("A bulk action on the jobs of one user counts for that user, at once, and for no other")
     func bulk() async throws {
         let bench = DurableBench(maxQueuedPerUser: 2) { _ in .hold }
         try await bench.start()

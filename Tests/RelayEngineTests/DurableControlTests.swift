@@ -5,7 +5,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What callers and operators do to jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
+@Suite("The actions of callers and operators on jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
 struct DurableControlTests {
     @Test("Jobs that are cancelled together are told of one by one, each once")
     func cancelledTogether() async throws {
@@ -75,7 +75,7 @@ struct DurableControlTests {
         #expect(await code() == nil)
         #expect(await code() == .queueFull)
         try await bench.start()
-        // What is over makes room.
+        // A job that is over makes room.
         let id = try #require(
             try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 1, after: nil).jobs.first
         ).record.id
@@ -103,7 +103,7 @@ struct DurableControlTests {
         #expect(await bench.stop())
     }
 
-    @Test("What cannot be done says why, and changes nothing")
+    @Test("An action that cannot be done says why, and changes nothing")
     func impossible() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
@@ -173,7 +173,7 @@ struct DurableControlTests {
         #expect(await bench.stop())
     }
 
-    @Test("Who waits for a job is told of its end, or how it stands when the time is up")
+    @Test("A caller that waits for a job is told of its end, or how it stands when the time is up")
     func waiting() async throws {
         let bench = DurableBench { _ in .hold }
         try await bench.start()
@@ -244,7 +244,7 @@ struct DurableControlTests {
         #expect(await bench.stop())
     }
 
-    @Test("What must not be sent twice is dead when the stop cuts it off, and nobody sends it again")
+    @Test("A job that must not be sent twice is dead when the stop cuts it off, and nobody sends it again")
     func cutOff() async throws {
         let first = DurableBench { _ in .hold }
         try await first.start()

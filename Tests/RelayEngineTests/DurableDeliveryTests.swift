@@ -96,7 +96,7 @@ struct DurableDeliveryTests {
         #expect(await bench.stop())
     }
 
-    @Test("What is due later is sent then, and what expires before is over by then")
+    @Test("A job that is due later is sent then, and one that expires before is over by then")
     func dates() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
@@ -116,7 +116,7 @@ struct DurableDeliveryTests {
     }
 
     @Test(
-        "What is kept of requests and answers is as the route says",
+        "Requests and answers are kept as the route says",
         arguments: [
             (DeliverySettings.Keeping.always, 200, true, true), (.onFailure, 200, false, false),
             (.never, 200, false, false), (.always, 400, true, true), (.onFailure, 400, true, true),

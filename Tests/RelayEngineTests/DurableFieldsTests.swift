@@ -4,7 +4,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("What a caller may ask for a job that is kept")
+@Suite("The terms that a caller may set for a job that is kept")
 struct DurableFieldsTests {
     private let time = VirtualTime(.manual)
 
@@ -106,7 +106,7 @@ struct DurableFieldsTests {
     }
 
     @Test(
-        "What is malformed or out of bounds is refused",
+        "A field that is malformed or out of bounds is refused",
         arguments: [
             ("Waystation-Delay", "366d"), ("Waystation-Delay", "5"), ("Waystation-Expires-After", "999ms"),
             ("Waystation-Expires-After", "366d"), ("Waystation-Ordering-Key", ""),

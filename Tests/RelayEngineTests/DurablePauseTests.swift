@@ -5,7 +5,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What keeps a route from sending", .runQueue, .timeLimit(.minutes(5)))
+@Suite("The reasons that keep a route from sending", .runQueue, .timeLimit(.minutes(5)))
 struct DurablePauseTests {
     /// A route that a 410 pauses.
     private func pausing(_ policy: inout RoutePolicy) {
@@ -49,7 +49,7 @@ struct DurablePauseTests {
             #expect(blocker?.reason == "route_paused" && blocker?.until == nil)
             #expect(blocker?.detail.contains("the receiver is gone") == true)
         }
-        // What waits for its answer does not wait for an operator.
+        // A request that waits for its answer does not wait for an operator.
         #expect(throws: Problem.self) { try self.sync(bench) }
         try await bench.jobs.pauses.resume("hooks")
         try await bench.job(id, is: .succeeded)
@@ -76,7 +76,7 @@ struct DurablePauseTests {
     }
 
     @Test(
-        "What must not be sent twice and may have arrived does not wait for the end of the pause that it caused",
+        "A job that must not be sent twice and may have arrived does not wait for the end of the pause that it caused",
         arguments: [(Method.post, JobState.dead, 1), (.put, .held, 2)]
     )
     func unknown(method: Method, state: JobState, sends: Int) async throws {

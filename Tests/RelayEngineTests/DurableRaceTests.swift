@@ -5,7 +5,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What happens to a job between the store's word and its hearing", .runQueue, .timeLimit(.minutes(5)))
+@Suite("The fate of a job between the store's word and its hearing", .runQueue, .timeLimit(.minutes(5)))
 struct DurableRaceTests {
     private static func script(
         _ steps: [ScriptedTransport.Step]

@@ -66,7 +66,7 @@ struct EventFeedTests {
     }
 
     @Test(
-        "Who waits goes on with the next event, at the deadline or when cancelled, and nobody is left behind"
+        "A reader that waits goes on with the next event, at the deadline or when cancelled, and nobody is left behind"
     )
     func waiting() async {
         let feed = feed(2)

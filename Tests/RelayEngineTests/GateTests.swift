@@ -5,7 +5,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("Who may send what", .timeLimit(.minutes(5)))
+@Suite("The requests that a caller may send", .timeLimit(.minutes(5)))
 struct GateTests {
     private func engine(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Engine {
         var policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])
@@ -73,7 +73,7 @@ struct GateTests {
     }
 
     @Test(
-        "What cannot be relayed is refused before its body is asked for",
+        "A request that cannot be relayed is refused before its body is asked for",
         arguments: [
             ("CONNECT", [], 0, Problem.Code.notImplemented), ("TRACE", [], 0, .notImplemented),
             ("POST", [], 1001, .contentTooLarge), ("GET", [("Via", "1.1 waystationd")], 0, .loop),

@@ -86,7 +86,7 @@ struct InFlightTests {
         let isOpen = Atomic<Bool>(false)
     }
 
-    @Test("Who has waited for a permit is told how long, whatever came of it, and who has not is not")
+    @Test("A request that has waited for a permit says how long, whatever came of it, and one that has not does not")
     func permitWait() async throws {
         let gate = Gate()
         let bench = EngineBench(

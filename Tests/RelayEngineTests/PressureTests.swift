@@ -121,7 +121,7 @@ struct PressureTests {
         #expect(found.map(\.1) == [false, true, false, false, false, true])
     }
 
-    @Test("What begins and ends is told once, with what was refused meanwhile")
+    @Test("The beginning and the end are told once, with what was refused meanwhile")
     func told() {
         let (shedding, time) = (Shedding(), VirtualTime())
         shedding.configure(settings)

@@ -44,7 +44,7 @@ struct PromptAcceptanceTests {
             }
         }
 
-        /// What the caller has been told: one word at most.
+        /// The word that the caller has been told: one at most.
         var word: String? {
             words.withLock { words in
                 if words.count > 1 { return "\(words.count) words" }
@@ -97,7 +97,7 @@ struct PromptAcceptanceTests {
     }
 
     @Test(
-        "What is asked for while the disk works counts, and is seen to wait for it",
+        "An order that comes while the disk works counts, and the job is seen to wait for the disk",
         arguments: Interlude.allCases
     )
     func meanwhile(interlude: Interlude) async throws {

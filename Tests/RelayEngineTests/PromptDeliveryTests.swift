@@ -9,7 +9,7 @@ import Testing
 struct PromptDeliveryTests {
     typealias Connections = DurableBench.Connections
 
-    /// What can happen to a delivery.
+    /// The courses that a delivery can take.
     enum Course: CaseIterable, Sendable {
         case success, failure, retry, unknown, hold, pause
         case cancel, abort, abortAtBegin, abortAtFailure, drain, cancelAtAnswer, pauseMeanwhile, reload
@@ -133,7 +133,7 @@ struct PromptDeliveryTests {
     }
 
     @Test(
-        "Whatever happens to it, everybody is told the same in the same order, and the same is on record",
+        "Everybody is told the same in the same order, whatever happens to it, and the same is on record",
         arguments: Course.allCases,
         [Method.put, .post]
     )

@@ -85,7 +85,7 @@ struct QueueRoomTests {
     @Test(
         "A later count makes nobody wait for a job that is over, hides none, and sets what nothing was told of",
         arguments: [
-            // What waits as far as is known, what is told during the count, what the store says, what waits then.
+            // Jobs that wait as far as is known, what is told during the count, what the store says, what waits then.
             (5, "", 2, 2), (2, "", 5, 5), (5, "+", 5, 6), (5, "+", 6, 6), (5, "-", 5, 4), (5, "-", 4, 4),
             (9, "-+", 3, 4), (1, "+-", 2, 1), (5, "r", 6, 5), (5, "r", 3, 3),
         ]

@@ -54,7 +54,7 @@ struct QuotationTests {
     )
     func plain(title: String) { #expect(Quotation.text(title) == title) }
 
-    @Test("Whatever it is made of, there is an answer")
+    @Test("A title is quoted whatever it is made of")
     func anything() {
         var entropy = SystemRandomNumberGenerator()
         let alphabet = Array("ab1 ::=@'\"-.,token\u{301}é口\u{0} \n")

@@ -42,7 +42,7 @@ struct RefusalRationTests {
         #expect(users(feed).count == 51)
     }
 
-    @Test("What its caller makes as long as it likes is not held with it")
+    @Test("A path, which its caller makes as long as it likes, is not held with the refusal")
     func path() {
         let feed = EventFeed()
         feed.heard(refused(7), at: 0)

@@ -4,7 +4,7 @@ import RelayJSON
 import RelayTestSupport
 import Testing
 
-@Suite("What a reload keeps of a route's memory", .timeLimit(.minutes(5)))
+@Suite("The part of a route's memory that a reload keeps", .timeLimit(.minutes(5)))
 struct ReloadedMemoryTests {
     private static func policy(_ policy: inout RoutePolicy) {
         policy.response.keepsLastGood = LastGoodRule(maxAge: .seconds(600))

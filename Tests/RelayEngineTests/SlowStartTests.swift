@@ -39,7 +39,7 @@ struct SlowStartTests {
         #expect(await bench.stop())
     }
 
-    @Test("What is no matter of time is not tried again")
+    @Test("A read that fails for another reason than time is not tried again")
     func broken() async {
         let bench = DurableBench { _ in .answer(200) }
         bench.faults.failReads([StoreError(.corrupt, "damaged"), nil, nil])

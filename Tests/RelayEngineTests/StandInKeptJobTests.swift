@@ -43,7 +43,7 @@ struct StandInKeptJobTests {
         )
     }
 
-    /// Who waited for the disk has a timer that outlives the wait.
+    /// A request that waited for the disk has a timer that outlives the wait.
     private func stop(_ bench: DurableBench) async -> Bool {
         bench.time.advance(by: .seconds(4))
         return await bench.stop()
@@ -84,7 +84,7 @@ struct StandInKeptJobTests {
         #expect(await stop(bench))
     }
 
-    @Test("What happens is told: the answer, the acceptance with what it was answered with, and one end")
+    @Test("Each step is told: the answer, the acceptance with what it was answered with, and one end")
     func told() async throws {
         let bench = bench()
         try await bench.start()
@@ -265,7 +265,7 @@ struct StandInKeptJobTests {
     }
 
     @Test(
-        "What may have been carried out and may not be repeated is answered and left",
+        "A request that may have been carried out and may not be repeated is answered and not kept",
         arguments: [false, true]
     )
     func unsafe(isKeyed: Bool) async throws {

@@ -43,7 +43,7 @@ struct SweepRestTests {
     }
 
     @Test(
-        "What is due ends a rest, and a minute at the most does",
+        "A moment at which something is due ends a rest, and a minute at the most does",
         arguments: [(.seconds(7), .seconds(7)), (.seconds(86_400), .seconds(60))] as [(Duration, Duration)]
     )
     func due(wait: Duration, lasts: Duration) async {
@@ -55,7 +55,7 @@ struct SweepRestTests {
         await task.value
     }
 
-    @Test("Who stirs ends a rest, but no second")
+    @Test("A stir ends a rest, but not before its first second is over")
     func stirred() async {
         let (task, isOver) = await sleeping(for: .seconds(3_600))
         time.advance(by: .seconds(5))
@@ -70,7 +70,7 @@ struct SweepRestTests {
         await second.value
     }
 
-    @Test("Who stirs during a sweep has another one follow it")
+    @Test("A stir during a sweep has another sweep follow it")
     func early() async {
         rest.begin()
         rest.stir()

@@ -68,7 +68,7 @@ struct WaitingLineTests {
         #expect(turns == [0: 256, 3: 32, 7: 2])
     }
 
-    @Test("Who comes one by one has no more turns than by its urgency")
+    @Test("Requests that come one by one have no more turns than by their urgency")
     func oneByOne() {
         var line = WaitingLine()
         for id in 1...1_000 as ClosedRange<UInt64> { line.join(id, .user(1), urgency: 3) }
@@ -84,7 +84,7 @@ struct WaitingLineTests {
         #expect(late == 50)
     }
 
-    @Test("Who gives up is passed over, leaves nothing behind, and gains no turn by coming again")
+    @Test("A request that gives up is passed over, leaves nothing behind, and gains no turn by coming again")
     func gaveUp() {
         var line = WaitingLine()
         for id in 1...3 as ClosedRange<UInt64> { line.join(id, .user(1), urgency: 3) }
@@ -155,7 +155,7 @@ struct WaitingLineTests {
         }
     }
 
-    @Test("What is told of the window's growth keeps no route")
+    @Test("The listener for the window's growth keeps no route")
     func noCycle() {
         let traffic = RouteTraffic()
         weak var gone: RouteState?
@@ -169,7 +169,7 @@ struct WaitingLineTests {
         #expect(gone == nil)
     }
 
-    @Test("Whoever waits is let in when the window grows, with no permit coming back")
+    @Test("A request that waits is let in when the window grows, with no permit coming back")
     func windowGrows() async {
         let route = makeRoute {
             $0.traffic = .off

@@ -80,7 +80,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "What is put into a container is read back from it",
+        "A value that is put into a container is read back from it",
         .clauses("T-79"),
         arguments: ["/data", "/a/b/c", "/", "/a~1b/c~0d", "/\u{E9}\"\\", ""] as [JSONPointer]
     )

@@ -52,7 +52,7 @@ struct PlainContentTests {
         #expect(try await value(of: Request<String?>(.get, "x"), answer: "") == nil)
     }
 
-    @Test("What is not UTF-8 is no text, which a rule may act on")
+    @Test("Content that is not UTF-8 is refused as text, which a rule may act on")
     func notText() async throws {
         let success = TransportSuccess(
             request: HTTPRequest(method: .get, target: "x"),

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayHTTP
 
-/// What a parser made of some bytes, in a form that compares.
+/// The result of a parser for some bytes, in a form that compares.
 enum Verdict: Equatable, CustomStringConvertible {
     case needsMore
     case refused(HTTPParseError.Code, status: UInt16)

@@ -33,7 +33,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "What the grammar leaves open is read or refused, never more",
+        "A text that the grammar leaves open is read or refused, never more",
         arguments: [
             "1e400", "-1e400", "1e-400", "123456789012345678901234567890e99999999999999999999",
             "0e99999999999999999999",

@@ -75,7 +75,7 @@ struct OutlineTests {
         #expect(outline.members.map(\.isPlain) == [isPlain])
     }
 
-    @Test("What is no object has no members, and what is no JSON is refused as by all readers")
+    @Test("A text that is no object has no members, and one that is no JSON is refused as by all readers")
     func others() throws {
         var outline = JSONOutline([[], ["a"]])
         for text in ["[]", "5", "\"x\"", "[{\"a\":{\"b\":1}}]", "{}", " { } "] {

@@ -3,7 +3,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a request carries", .timeLimit(.minutes(5)))
+@Suite("The content of a request", .timeLimit(.minutes(5)))
 struct ContentTests {
     /// The request as it went out.
     private func sent(
@@ -136,7 +136,7 @@ struct ContentTests {
         func encode(to encoder: any Encoder) throws { throw Misshapen(wanted: "nothing") }
     }
 
-    @Test("What cannot be encoded is no content, and never a request")
+    @Test("A value that cannot be encoded is no content, and never a request")
     func unencodable() {
         #expect(throws: Misshapen.self) { try Content.json(Unencodable(), encoder: ShapeCoder()) }
     }

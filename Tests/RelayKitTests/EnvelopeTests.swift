@@ -43,7 +43,7 @@ struct EnvelopeTests {
     }
 
     @Test(
-        "What is missing, of another shape or no JSON is not decoded, though the status was 200",
+        "Content that is missing, of another shape or no JSON is not decoded, though the status was 200",
         .clauses("AX-07", "T-02", "T-72", "T-75", "T-98"),
         arguments: [
             #"{"data":[{"title":"T"}]}"#, #"{"data":"T"}"#, #"{"data":null}"#, #"{"data":{"title":1}}"#,
@@ -113,7 +113,7 @@ struct EnvelopeTests {
         #expect(missing.endedWith?.kind == .decoding && missing.endedWith?.response != nil)
     }
 
-    @Test("What is decoded and what the caller gets may be two types", .clauses("AX-08"))
+    @Test("The value that is decoded and the value that the caller gets may be of two types", .clauses("AX-08"))
     func rootAndContent() async throws {
         let bench = try ServiceBench([.answer(200, [], #"[{"title":"A"},{"title":"B"}]"#), .answer(500)])
         let request = Request<[Book]>(.get, "books", decoder: ShapeCoder()).map { books in books.map(\.title)
@@ -141,7 +141,7 @@ struct EnvelopeTests {
     private struct Unwelcome: Error {}
 
     @Test(
-        "What becomes of content that nobody wants is the request's choice",
+        "The request chooses what becomes of content that nobody wants",
         .clauses("T-76", "T-77", "T-78"),
         arguments: [
             ("any", "", nil), ("any", "bytes", nil),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An upstream's own errors", .timeLimit(.minutes(5)))
 struct ErrorDocumentTests {
-    /// Who recognises the document.
+    /// The reader that recognises the document.
     enum Reader: CaseIterable {
         /// The request, by a type of the program.
         case document
@@ -168,7 +168,7 @@ struct ErrorDocumentTests {
         #expect(await bench.service.outcome(of: request).endedWith?.kind.rawValue == kind)
     }
 
-    @Test("What the program's own check throws is what its caller finds", .clauses("T-101"))
+    @Test("The error that the program's own check throws is the one that its caller finds", .clauses("T-101"))
     func ownValidation() async throws {
         var request = request(.document)
         request.successValidator = { _ in throw Misshapen(wanted: "a newer book") }

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a caller is told about a failure", .timeLimit(.minutes(5)))
+@Suite("The facts about a failure that a caller is told", .timeLimit(.minutes(5)))
 struct FailureTaxonomyTests {
     @Test(
         "Only 200 to 299 is a success; every other status is a failure that keeps status, class, answer and request",

@@ -45,7 +45,7 @@ struct ForgedVerdictTests {
         #expect(try await sends([.fail(.connectionReadTimeout, .unknown), .answer(200)], request) == 1)
     }
 
-    @Test("What could not be prepared stays what it is, whatever it is called")
+    @Test("A failed preparation stays one, whatever it is called")
     func unprepared() async throws {
         struct Broken: Error {}
         let runs = Mutex(0)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A transport that keeps every exchange until the test answers it, or its task is cancelled.
 final class GateTransport: Transport {
-    /// What can be seen from outside.
+    /// The exchanges as they can be seen from outside.
     struct View: Sendable {
         /// Targets without the leading slash, in the order they were sent.
         var sent: [String] = []

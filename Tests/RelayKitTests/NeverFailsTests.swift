@@ -29,7 +29,7 @@ struct NeverFailsTests {
     }
 
     @Test(
-        "Whatever the upstream does, the caller gets a marked answer and nothing is breached",
+        "The caller gets a marked answer and nothing is breached, whatever the upstream does",
         .clauses("N-14"),
         arguments: [
             .answer(500), .answer(404), .answer(302), .fail(.dnsError, .neverSent),
@@ -43,7 +43,7 @@ struct NeverFailsTests {
     }
 
     @Test(
-        "What a program's own code makes fail is a breach: counted, told to the caller, and no more than that",
+        "A failure that a program's own code makes is a breach: counted, told to the caller, and no more than that",
         .clauses("N-14")
     )
     func breached() async throws {

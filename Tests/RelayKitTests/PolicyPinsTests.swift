@@ -62,7 +62,7 @@ struct PolicyPinsTests {
     }
 
     @Test(
-        "What is no digest is refused by its place, with what to write",
+        "A text that is no digest is refused by its place, with what to write",
         arguments: [
             ("", nil), ("AQ==", nil), ("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE", nil),
             ("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQF=", nil),

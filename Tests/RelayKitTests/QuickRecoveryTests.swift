@@ -94,7 +94,7 @@ struct QuickRecoveryTests {
         #expect(try await bench.service.execute(request).status == 204)
     }
 
-    @Test("What cannot be decoded after a hook goes to the caller; no strategy is asked", .clauses("G2-06"))
+    @Test("The decoding failure after a hook goes to the caller; no strategy is asked", .clauses("G2-06"))
     func finalTransform() async throws {
         let log = CallLog()
         let bench = try ServiceBench([.answer(500, [], "<html>")]) {

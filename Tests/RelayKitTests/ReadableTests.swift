@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a failed test prints can be read, and shows no secret", .timeLimit(.minutes(5)))
+@Suite("The output of a failed test can be read, and shows no secret", .timeLimit(.minutes(5)))
 struct ReadableTests {
     private static func fields() -> HeaderFields {
         var fields = HeaderFields()

@@ -3,7 +3,7 @@ import RelayKit
 import RelayTestSupport
 import Synchronization
 
-/// What the closures of a test did, in order.
+/// A log of what the closures of a test did, in order.
 final class CallLog: Sendable {
     private let kept = Mutex<[String]>([])
 
@@ -43,7 +43,7 @@ struct Recipe: Codable, Equatable, Sendable {
     var title: String
 }
 
-/// What the upstream of these tests writes when it has an error to tell.
+/// The document that the upstream of these tests writes when it has an error to tell.
 struct RecipeProblem: Error, Codable, Equatable {
     var code: String
 }

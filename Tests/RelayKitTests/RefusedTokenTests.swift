@@ -35,7 +35,7 @@ struct RefusedTokenMachineTests {
         for _ in 0..<50 { #expect(machine.refused(2, isFresh: true, now: at(0)) == .seconds(1)) }
     }
 
-    @Test("Who was refused an older token has a newer one without a fetch")
+    @Test("A request that was refused an older token has a newer one without a fetch")
     func older() {
         var machine = RefusedTokenMachine()
         _ = machine.refused(2, isFresh: true, now: at(0))

@@ -4,7 +4,7 @@ import RelayTestSupport
 import Testing
 
 /// A POST without a key meets every failure that the transport and the judge know, under every rule.
-@Suite("What a POST without a key is repeated after", .timeLimit(.minutes(5)))
+@Suite("The failures after which a POST without a key is repeated", .timeLimit(.minutes(5)))
 struct RepeatTableTests {
     /// One way to fail, and what it says about the request.
     struct Way: Sendable {
@@ -229,7 +229,7 @@ struct RepeatTableTests {
             for (action, open, over) in [
                 (RecoveryRule.Action.pauseRoute(reason: "gone"), "paused: gone", "dead \(end), paused: gone"),
                 (.deadLetter, "dead rejected", "dead \(end)"),
-                // Who releases it says that it may be sent.
+                // An operator that releases it says that it may be sent.
                 (.hold, "held", "held"),
             ] {
                 let run = await Self.bench(way).deliver(
@@ -263,7 +263,7 @@ struct RepeatTableTests {
         }
     }
 
-    @Test("What a program's code makes of an answer is as carried out as the answer's status says")
+    @Test("The answer's status says what was carried out, whatever a program's code makes of the answer")
     func program() async throws {
         struct Broken: Error {}
         var documented = Request<HTTPResponse>.plain(.post)

@@ -3,7 +3,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What stands in for a failure", .timeLimit(.minutes(5)))
+@Suite("The values that stand in for a failure", .timeLimit(.minutes(5)))
 struct ReplacementTests {
     private static let request = Request<Book>(.get, "books/7", decoder: ShapeCoder())
 

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What goes out for a request", .timeLimit(.minutes(5)))
+@Suite("The message that goes out for a request", .timeLimit(.minutes(5)))
 struct RequestMappingTests {
     private func sent<Response>(
         _ request: Request<Response>,
@@ -21,7 +21,7 @@ struct RequestMappingTests {
         let sent = try await sent(Request<HTTPResponse>(.get, "recipes", query: ["page": "2", "all": nil]))
         #expect(sent.method == .get && sent.target == "/v1/recipes?page=2&all")
         #expect(sent.fields.isEmpty && sent.body.length == 0)
-        // Who sends is said in the name of the library, where the program says nothing.
+        // The library names itself as the sender where the program says nothing.
         #expect(sent.addedFields.pairs.map(\.name) == ["User-Agent"])
     }
 

@@ -18,7 +18,7 @@ struct RequestPathTests {
     }
 
     @Test(
-        "What is put into a path stays one segment of it, whatever it holds",
+        "A value that is put into a path stays one segment of it, whatever it holds",
         arguments: [
             ("7", "7"), ("1?admin=1", "1%3Fadmin%3D1"), ("a/b", "a%2Fb"), ("../x", "..%2Fx"),
             ("a b", "a%20b"),

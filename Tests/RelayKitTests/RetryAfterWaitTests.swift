@@ -63,7 +63,7 @@ struct RetryAfterWaitTests {
     }
 
     @Test(
-        "Who would have to wait past the deadline is told at once, with the upstream's own answer",
+        "A request that would have to wait past the deadline fails at once, with the upstream's own answer",
         .clauses("N-08", "UC-16"),
         arguments: [["6"], ["9"], ["1e300"], ["Fri, 31 Dec 9999 23:59:59 GMT"]]
     )
@@ -95,7 +95,7 @@ struct RetryAfterWaitTests {
         }
     }
 
-    /// What a program makes of a failure.
+    /// The error that a program makes of a failure.
     private struct Own: FailureInitializable {
         let isPastDeadline: Bool
         init(_ failure: Failure) { isPastDeadline = failure.isPastDeadline }
@@ -111,7 +111,7 @@ struct RetryAfterWaitTests {
     }
 
     @Test(
-        "Whoever only catches the failure sees the mark too, whatever the request makes of it",
+        "A program that only catches the failure sees the mark too, whatever the request makes of it",
         .clauses("N-08")
     )
     func thrownMark() async throws {
@@ -130,7 +130,7 @@ struct RetryAfterWaitTests {
         #expect(mapped?.kind == "mine" && mapped?.isPastDeadline == true)
     }
 
-    /// What `execute` throws.
+    /// The failure that `execute` throws.
     private func failure(of request: Request<HTTPResponse>, from service: RelayService) async -> Failure? {
         do throws(Failure) {
             _ = try await service.execute(request)

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a program tests of its own without a service", .timeLimit(.minutes(5)))
+@Suite("The code that a program tests without a service", .timeLimit(.minutes(5)))
 struct RulesOfAttemptsTests {
     private func attempts(_ steps: [(rule: String?, next: Attempt.Next?)]) -> [Attempt] {
         steps.enumerated().map { index, step in
@@ -30,7 +30,7 @@ struct RulesOfAttemptsTests {
     @Test("Only a rule that ended the job stopped it, and only after the last attempt")
     func stoppedBy() {
         #expect(attempts([("a", .retry(after: .zero)), ("b", .fail)]).stoppedBy == "b")
-        // What follows a rule's answer or wait may still fail; the rule did not mean it to.
+        // The step after a rule's answer or wait may still fail; the rule did not mean it to.
         #expect(attempts([("a", .respond(.placeholder))]).stoppedBy == nil)
         #expect(attempts([("a", .retry(after: .zero)), (nil, nil)]).stoppedBy == nil)
         #expect(attempts([]).stoppedBy == nil)

@@ -142,7 +142,7 @@ struct SendingAgainTests {
     }
 
     @Test(
-        "What may have arrived is sent again only when that is safe",
+        "A request that may have arrived is sent again only when that is safe",
         .clauses("UC-15", "N-09"),
         arguments: [
             ("GET", Sent.unknown, false, RepeatableMethods.idempotentOrKeyed, 2),

@@ -2,7 +2,7 @@ import RelayJSON
 import RelayKit
 import Synchronization
 
-/// What can be read from JSON without Codable's machinery: enough of a decoder for tests.
+/// A type that can be read from JSON without Codable's machinery: enough of a decoder for tests.
 protocol Shape: Decodable, Sendable {
     init(shape: JSONValue) throws
 }
@@ -80,7 +80,7 @@ struct ShapeCoder: ContentDecoder, ContentEncoder {
     }
 }
 
-/// What happened, in order.
+/// The events of a test, in order.
 final class Chronicle: Sendable {
     private let kept = Mutex<[String]>([])
 

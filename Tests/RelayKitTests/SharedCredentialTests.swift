@@ -88,7 +88,7 @@ final class TokenBench: Sendable {
         await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
     }
 
-    /// What the upstream, not the token endpoint, was sent.
+    /// The number of requests that the upstream, not the token endpoint, was sent.
     var sends: Int { bench.transport.sent.count { $0.upstream.name != "token" } }
     var fetchCount: Int { fetches.withLock { $0.count } }
 }

@@ -150,7 +150,7 @@ struct CooldownTests {
     }
 
     @Test(
-        "What the request did wrong says nothing about the upstream",
+        "A fault of the request says nothing about the upstream",
         arguments: [
             (.answer(404), false), (.answer(401), false), (.answer(302), false), (.answer(500), true),
             (.fail(.connectionRefused, .neverSent), true), (.fail(.httpResponseTimeout, .unknown), true),

@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What a job keeps through all its attempts", .timeLimit(.minutes(5)))
+@Suite("The rules that hold for a job through all its attempts", .timeLimit(.minutes(5)))
 struct SteadinessTests {
     private func value(_ request: OutboundRequest, _ name: String) -> [String] {
         FieldName(name).map { request.fields.values($0) } ?? []
@@ -83,7 +83,7 @@ struct SteadinessTests {
         #expect(value(bench.transport.sent[0], "content-type") == ["text/own"])
     }
 
-    @Test("Whatever is derived from a request carries all its settings", .clauses("N-15", "X-06"))
+    @Test("A request that is derived from another carries all its settings", .clauses("N-15", "X-06"))
     func derived() async throws {
         struct Odd: Error {}
         let seen = Mutex<[String]>([])

@@ -25,7 +25,7 @@ struct Advice: RecoveryStrategy {
     }
 }
 
-@Suite("What a program's strategy may do", .timeLimit(.minutes(5)))
+@Suite("The bounds of a program's strategy", .timeLimit(.minutes(5)))
 struct StrategyBoundsTests {
     private static func again(after wait: Duration = .zero) -> Advice {
         Advice { _, request, _ in .retry(request, after: wait) }
@@ -129,7 +129,7 @@ struct StrategyBoundsTests {
         #expect(outcome.attempts.last?.heldBack == [HeldBack(rule: "advice", reason: .neverSent(100))])
     }
 
-    @Test("What is never sent costs no attempt and so costs time: from the second in a row on ever more")
+    @Test("A request that is never sent costs no attempt and so costs time: from the second in a row on ever more")
     func paced() async throws {
         let (outcome, waits, _) = try await refused(total: .seconds(30))
         #expect((7...20).contains(outcome.attempts.count), "\(outcome.attempts.count) attempts in 30 s")
@@ -261,7 +261,7 @@ struct StrategyBoundsTests {
     }
 
     @Test(
-        "What may be repeated is decided by the request that was sent last",
+        "The request that was sent last decides what may be repeated",
         arguments: [(Method.get, Method.post, 2), (.post, .get, 1)]
     )
     func changedMethod(first: Method, second: Method, sends: Int) async throws {

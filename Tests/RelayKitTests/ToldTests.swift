@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What failures and observers tell", .timeLimit(.minutes(5)))
+@Suite("The facts that failures and observers tell", .timeLimit(.minutes(5)))
 struct ToldTests {
     /// Writes down which request it is told about.
     private final class Log: AttemptObserver {

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a transport's failures are to the caller", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A transport's failures as the caller sees them", .runQueue, .timeLimit(.minutes(5)))
 struct TransportFailureTests {
     private static let request = Request<HTTPResponse>(.post, "orders", content: .text("two"))
 
@@ -18,7 +18,7 @@ struct TransportFailureTests {
             (.connectionReadTimeout, .unknown), (.connectionWriteTimeout, .unknown),
             // Neither answer nor word why.
             (.httpResponseIncomplete, .unknown), (.connectionTerminated, .unknown),
-            // What only another transport knows.
+            // A failure that only another transport knows.
             ("quic_version_unknown", .unknown), (.cancelled, .unknown),
         ] as [(FailureKind, Sent)]
     )

@@ -24,7 +24,7 @@ struct ValidatorTests {
         #expect(failure.response?.text == #"{"code":"burnt"}"#)
     }
 
-    @Test("What passes is transformed; what is neither is a decoding failure", .clauses("G3-14", "G3-16"))
+    @Test("An answer that passes is transformed; one of no known kind fails to decode", .clauses("G3-14", "G3-16"))
     func passes() async throws {
         let log = CallLog()
         let bench = try ServiceBench([.answer(200, [], #"{"title":"soup"}"#), .answer(200, [], "{}")])
@@ -62,7 +62,7 @@ struct ValidatorTests {
         #expect(log.lines == ["validated", "validated"])
     }
 
-    @Test("What it throws is a failure the strategies see with the program's error in it", .clauses("G3-15"))
+    @Test("An error that a validator throws is in the failure that the strategies see", .clauses("G3-15"))
     func offered() async throws {
         let bench = try ServiceBench([
             .answer(200, [], #"{"code":"token_invalid"}"#), .answer(200, [], #"{"title":"soup"}"#),
@@ -100,7 +100,7 @@ struct ValidatorTests {
     }
 
     @Test(
-        "What a request makes of failures for its caller sees those of every stage, once, at the end",
+        "The closure with which a request translates failures sees those of every stage, once, at the end",
         .clauses("G3-17", "G3-18"),
         arguments: [
             (ScriptedTransport.Step.answer(500), FailureKind.httpStatus),

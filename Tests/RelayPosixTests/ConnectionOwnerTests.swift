@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayPosix
 
-@Suite("Whose program is at the other end of a connection within the machine")
+@Suite("The user at the other end of a connection within the machine")
 struct ConnectionOwnerTests {
     @Test("Of both families, in both directions; a port that nobody has connected from is nobody's")
     func real() throws {
@@ -22,7 +22,7 @@ struct ConnectionOwnerTests {
         }
     }
 
-    @Test("What is neither a socket nor that there is none is an error")
+    @Test("A reply that neither names a socket nor says that there is none is an error")
     func odd() throws {
         var answer = [UInt8](repeating: 0, count: 20)
         #expect(throws: PosixError.self) { try ConnectionOwner.user(in: answer[...]) }

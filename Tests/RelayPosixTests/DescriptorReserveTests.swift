@@ -12,7 +12,7 @@ struct DescriptorReserveTests {
     @Test("A process that sets nothing aside may use all of its descriptors")
     func none() { #expect(!DescriptorReserve().contains(.max - 1)) }
 
-    @Test("What is set aside begins at its first number")
+    @Test("The reserve that is set aside begins at its first number")
     func setAside() {
         let reserve = DescriptorReserve()
         reserve.setAside(of: 64)

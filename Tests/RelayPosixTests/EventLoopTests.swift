@@ -36,7 +36,7 @@ struct EventLoopTests {
                 }
             }
         }
-        // Whatever was handed over before is done before this.
+        // Work that was handed over before is done before this.
         await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
         let count = done.count.load(ordering: .relaxed)
         #expect(count == 4_000)

@@ -17,7 +17,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "What is not exactly an address is none",
+        "A text that is not exactly an address is refused",
         arguments: [
             "", "127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "127.0.0.1 ", "[::1]", "::1%lo",
             "1.2.3.4.5",

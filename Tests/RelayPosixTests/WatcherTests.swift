@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Watchers", .timeLimit(.minutes(5)))
 struct WatcherTests {
-    @Test("Whoever is removed by another's callback in the same batch is not called any more")
+    @Test("A watcher that another's callback removes in the same batch is not called any more")
     func removalInsideCallback() async throws {
         let loop = try EventLoop.start(name: "test")
         let calls = await withCheckedContinuation { continuation in

@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// What the relay answered to one request on a connection of its own.
+/// The relay's answer to one request on a connection of its own.
 struct APIReply {
     let status: String
     let head: String

@@ -33,7 +33,7 @@ struct BrowserCheckTests {
     }
 
     @Test(
-        "What names a page is refused by whatever name it comes",
+        "A request that names a page is refused, whatever the page's name",
         arguments: ["null", "http://localhost", ""]
     )
     func page(origin: String) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite("What an action on many jobs asks for")
+@Suite("The document of an action on many jobs")
 struct BulkActionTests {
     private func parse(_ document: String) throws -> BulkAction { try BulkAction(Array(document.utf8)) }
 
@@ -105,7 +105,7 @@ struct BulkActionTests {
         let third = second.next(JobCursor(position: 8), after: 5, from: 1_005_000)
         let again = try parse("{\"action\":\"retry\",\"filter\":{},\"rate\":\"1/s\",\"cursor\":\"\(third)\"}")
         #expect(again.offset(1_000_000) == .seconds(30))
-        // What only counts spreads nothing.
+        // A call that only counts spreads nothing.
         #expect(again.next(JobCursor(position: 9), after: 5, from: 0) == "c9")
     }
 

@@ -130,7 +130,7 @@ struct JobArrayTests {
     ]
 
     @Test(
-        "What is wrong with the array as a whole is a problem, and nothing of it is kept",
+        "A fault of the array as a whole is a problem, and nothing of the array is kept",
         arguments: arrays
     )
     func whole(array: BadArray) async throws {
@@ -140,7 +140,7 @@ struct JobArrayTests {
         #expect(try await commits(served) == 0)
     }
 
-    @Test("Who prefers an answer later says so for all of them")
+    @Test("A caller that prefers an answer later says so for all jobs of the array")
     func prefer() throws {
         let served = try ServedLoop()
         let array = #"[{"route":"up"},{"route":"up","mode":"sync"}]"#

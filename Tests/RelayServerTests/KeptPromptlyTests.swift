@@ -86,7 +86,7 @@ struct KeptPromptlyTests {
         let served = try ServedLoop()
         return try (texts ?? KeptPromptlyTests.requests.map { KeptPromptlyTests.text($0, true) }).map {
             text in
-            // What is to follow an acceptance needs a task.
+            // Work that is to follow an acceptance needs a task.
             if !isPrompt { served.store.faults.after(.enqueue) {} }
             let caller = try LoopbackCaller(served.address)
             caller.send(text)

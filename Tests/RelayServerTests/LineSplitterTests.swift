@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lines of a stream")
 struct LineSplitterTests {
-    /// What comes of `pieces`, one after the other; `nil` stands for a line that is too long.
+    /// The lines that come of `pieces`, one after the other; `nil` stands for a line that is too long.
     private func lines(_ pieces: [String], limit: Int = 100) -> [String?] {
         var splitter = LineSplitter(limit: limit)
         var found: [LineSplitter.Line] = []

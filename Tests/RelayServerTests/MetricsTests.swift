@@ -25,7 +25,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "What a label's value may hold stands escaped",
+        "A label's value has its quotes, backslashes and line ends escaped",
         arguments: [("a\"b", "a\\\"b"), ("a\\b", "a\\\\b"), ("a\nb", "a\\nb"), ("é", "é")]
     )
     func escaping(_ value: String, _ written: String) {

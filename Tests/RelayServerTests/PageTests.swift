@@ -29,7 +29,7 @@ struct PageTests {
         #expect(APICall.Resource(path: document.path) != nil)
     }
 
-    @Test("Who has a document is told so, and who has another gets it", arguments: PageDocument.allCases)
+    @Test("A client with the document is told so, and any other gets it", arguments: PageDocument.allCases)
     func known(document: PageDocument) throws {
         var fields = HeaderFields()
         fields.append(.ifNoneMatch, document.tag)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite("What a pause says")
+@Suite("The terms of a pause")
 struct PauseOrderTests {
     private static let long = String(repeating: "é", count: 128)
 

@@ -13,7 +13,7 @@ struct PreferencesTests {
         (["wait=+5"], nil), (["wait=\"5"], nil), (["wait=5 6"], nil), (["wait=\"\""], nil), (["=5,;,="], nil),
     ]
 
-    @Test("What is said to be applied is what the gate does", arguments: values)
+    @Test("The preferences that are said to be applied are those that the gate heeds", arguments: values)
     func applied(values: [String], applied: String?) throws {
         var fields = HeaderFields()
         for value in values { fields.append("Prefer", value) }

@@ -5,7 +5,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("What a caller is told who gets no answer of the upstream")
+@Suite("The problem told to a caller that gets no answer of the upstream")
 struct ProblemTests {
     @Test("That time was wanting, where it was", .clauses("N-08"), arguments: [true, false])
     func pastDeadline(isPastDeadline: Bool) throws {

@@ -19,7 +19,7 @@ func head(
     return head
 }
 
-/// What `read` makes of something, or the code and the places of its refusal.
+/// The text that `read` returns, or the code and the places of its refusal.
 func outcome(_ read: () throws -> String) throws -> String {
     do {
         return try read()

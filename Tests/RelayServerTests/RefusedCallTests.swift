@@ -86,7 +86,7 @@ struct RefusedCallTests {
     }
 
     @Test(
-        "What stands in the wrong place, with the right one",
+        "A word in the wrong place, with a hint at the right one",
         arguments: [
             (#"{"route":"up","mode":"durable"}"#, "async"),
             (#"{"route":"up","idempotency_key":"k"}"#, "Idempotency-Key"),

@@ -4,7 +4,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("What a request's fields say to the relay")
+@Suite("The terms that a request's fields set for the relay")
 struct RequestTermsTests {
     private func make(_ pairs: [(String, String)]) -> HeaderFields {
         var fields = HeaderFields()
@@ -54,7 +54,7 @@ struct RequestTermsTests {
     private static let units = "must be a duration with a unit, such as"
 
     @Test(
-        "What is malformed is refused in words that name the field and what belongs there",
+        "A malformed field is refused in words that name it and the value that belongs there",
         arguments: [
             (
                 ["waystation-TIMEOUT": "0s"],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite("What paths of the API lead to")
+@Suite("The resources that paths of the API lead to")
 struct ResourceTests {
     @Test(
         "Every path that the API tells leads to its own resource, which has a method",

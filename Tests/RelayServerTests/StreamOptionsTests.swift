@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite("What the head of a stream asks for")
+@Suite("The options that the head of a stream asks for")
 struct StreamOptionsTests {
     @Test(
         "The parameters",

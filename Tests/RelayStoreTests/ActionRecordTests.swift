@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("What was done to a job is on its record", .timeLimit(.minutes(5)))
+@Suite("The actions done to a job are on its record", .timeLimit(.minutes(5)))
 struct ActionRecordTests {
     private func actions(_ bench: StoreBench, _ id: JobID) async throws -> [ActionRecord] {
         let extent = WholeJob.Extent(attempts: 0, hasBodies: false)

@@ -60,7 +60,7 @@ struct ActionTests {
         ).text
     }
 
-    @Test("What the end of a pause lets go is told as such", arguments: StoreKind.allCases)
+    @Test("A job that the end of a pause lets go is told as such", arguments: StoreKind.allCases)
     func pause(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let id = try await make(bench, .held)
@@ -153,7 +153,7 @@ struct ActionTests {
         #expect(try await bench.claim().allSatisfy { $0.job.spentAttempts == 0 && $0.job.attempts == 1 })
     }
 
-    @Test("What a paused route put aside goes on by reason", arguments: StoreKind.allCases)
+    @Test("Jobs that a paused route put aside are released by that reason", arguments: StoreKind.allCases)
     func releaseByReason(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let paused = try await bench.accept()

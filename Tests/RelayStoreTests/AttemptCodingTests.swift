@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("What is on record of an attempt", .timeLimit(.minutes(5)))
+@Suite("The record of an attempt", .timeLimit(.minutes(5)))
 struct AttemptCodingTests {
     @Test("An attempt comes back with all that its document tells", arguments: StoreKind.allCases)
     func whole(kind: StoreKind) async throws {

@@ -81,7 +81,7 @@ struct BeginTests {
         #expect(try await !bench.store.begin(next, at: bench.now))
     }
 
-    @Test("What went back without being sent leaves no attempt", arguments: StoreKind.allCases)
+    @Test("A job that went back unsent leaves no attempt", arguments: StoreKind.allCases)
     func back(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let id = try await bench.accept()

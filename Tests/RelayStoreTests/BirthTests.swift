@@ -93,7 +93,7 @@ struct BirthTests {
     }
 
     @Test(
-        "What waits for later, on another route or no longer is in nobody's way",
+        "A job that waits for later, on another route or no longer is in nobody's way",
         arguments: StoreKind.allCases
     )
     func free(kind: StoreKind) async throws {

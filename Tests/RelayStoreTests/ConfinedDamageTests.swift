@@ -57,7 +57,7 @@ struct ConfinedDamageTests {
         let seen = try await drain(bench)
         ids += try await keyed(bench, 1)
         #expect(try await seen + drain(bench) == ids.filter { $0 != lost })
-        // What says of itself that it is over was told of when it ended.
+        // A job whose record says that it is over was told of when it ended.
         #expect(try await bench.ended() == (change.hasPrefix("state = 6") ? [] : [corrupt(lost)]))
     }
 

@@ -193,7 +193,7 @@ struct DamageTests {
             await store.close()
         }
 
-        /// What a store makes of these files with one of them damaged.
+        /// The verdict on a store of these files with one of them damaged.
         func verdict(
             damaging name: String,
             mayLose: Bool = false,

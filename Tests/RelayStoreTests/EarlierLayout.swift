@@ -5,7 +5,7 @@ import Testing
 @testable import RelayStore
 
 extension StoreBench {
-    /// What makes a closed store of the eighth layout one of the seventh.
+    /// The statements that make a closed store of the eighth layout one of the seventh.
     static let seventhLayout = """
         UPDATE job SET lane = lane & 15 WHERE lane > 15;
         DELETE FROM meta WHERE k = 'unturned';

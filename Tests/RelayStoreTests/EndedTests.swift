@@ -35,7 +35,7 @@ struct EndedTests {
     }
 
     @Test(
-        "What ends when the store is opened is told once, what goes on is not",
+        "A job that ends when the store is opened is told once, one that goes on is not",
         arguments: StoreKind.allCases
     )
     func opening(kind: StoreKind) async throws {
@@ -97,7 +97,7 @@ struct EndedTests {
         #expect(try await bench.claim().isEmpty)
     }
 
-    @Test("What somebody has asked for is answered and not told", arguments: StoreKind.allCases)
+    @Test("An end that a call brings about is in its answer, and not told", arguments: StoreKind.allCases)
     func asked(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let cancelled = try await accept(bench)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("What is erased is gone from the files", .timeLimit(.minutes(5)))
+@Suite("Content that is erased is gone from the files", .timeLimit(.minutes(5)))
 struct ErasureTests {
     private static let canary = Array("CANARY-7f3a91".utf8)
 

@@ -92,7 +92,7 @@ struct FullDiskTests {
         var options = SQLiteJobStore.Options(directory: disk.scratch.path)
         options.spaceInterval = .milliseconds(1)
         let store = try await SQLiteJobStore.open(options, at: now)
-        // What the daemon does each second, of a store that nobody asks for anything.
+        // The sweep that the daemon makes each second, of a store that nobody asks for anything.
         func sweep() async throws -> DiskSpace {
             _ = try await store.sweep(Retention(), limit: 100, at: now)
             return try #require(store.standing.disk)

@@ -95,7 +95,7 @@ struct LateStoreTests {
         for _ in 0..<100 where !isOpen { isOpen = try await isAccepted(by: store) }
         #expect(isOpen == hasRoom)
         await store.close()
-        // What the first has written is beside the point.
+        // The bytes that the first store has written are beside the point.
         unsafe _ = unlink(disk.path + "/ballast")
         disk.fill(leaving: hasRoom ? 3_700_000 : 3_000_000)
         let second = try await SQLiteJobStore.open(options(disk), at: moment)

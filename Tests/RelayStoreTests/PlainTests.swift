@@ -166,7 +166,7 @@ struct PlainTests {
         #expect(try (rows(bench, "claimed"), rows(bench, "ended"), rows(bench, "plain")) == (1, 1, 3))
     }
 
-    @Test("Whatever goes from the middle of a line leaves the others in order, and the oldest is known")
+    @Test("Jobs that go from the middle of a line leave the others in order, and the oldest is known")
     func line() {
         var jobs = PlainJobs()
         let lane = JobLane(ClaimTurns.party(of: 7), 0)

@@ -122,7 +122,7 @@ struct RefusedStoreTests {
         #expect(isUntouched)
     }
 
-    @Test("What another try may open needs no mending: another process has it, or the directory is not there")
+    @Test("A refusal that may pass needs no mending: another process has the store, or there is no directory")
     func passing() async throws {
         let scratch = TemporaryFolder()
         let store = try await Self.open(scratch.path)

@@ -9,7 +9,7 @@ import Testing
 struct ReplaySpoolTests {
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
 
-    @Test("What was added is read back from any place, while more is added", arguments: [nil, 300_000])
+    @Test("Added bytes are read back from any place, while more are added", arguments: [nil, 300_000])
     func roundTrip(length: UInt64?) async throws {
         let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1 << 20)
@@ -37,7 +37,7 @@ struct ReplaySpoolTests {
         #expect(spool.usage.used == 1)
     }
 
-    @Test("What does not fit is refused: what could never fit at once, the rest when the limit is reached")
+    @Test("Bytes that do not fit are refused: a length beyond the limit at once, others when it is reached")
     func full() async throws {
         let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
@@ -50,7 +50,7 @@ struct ReplaySpoolTests {
         #expect(spool.usage.used == 1_600)
     }
 
-    @Test("What is announced takes no room from others before it arrives")
+    @Test("Announced bytes take no room from others before they arrive")
     func announced() async throws {
         let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
@@ -76,7 +76,7 @@ struct ReplaySpoolTests {
         #expect(try await first.read(at: 0, count: 1) == [1])
     }
 
-    @Test("What a crash left is removed at the start, and nothing else")
+    @Test("Files that a crash left are removed at the start, and no others")
     func swept() throws {
         let scratch = TemporaryFolder()
         _ = unsafe mkdir(scratch.path + "/spool", 0o700)

@@ -53,7 +53,7 @@ struct ReplayTests {
         #expect(try await retry(bench, every: 20) == 1_000)
         let first = try await bench.claim()
         #expect(first.count == 1)
-        // Whoever waits is told until when.
+        // The store tells when the next of them is due.
         var claimed = 1
         for round in 1..<500 {
             let due = try #require(await bench.store.nextDue("hooks", at: bench.now))
@@ -77,7 +77,7 @@ struct ReplayTests {
         #expect(try await bench.claim("hooks", 1_000).count == 499)
     }
 
-    @Test("Whoever waits for a route hears that a job has become due sooner", arguments: StoreKind.allCases)
+    @Test("The store tells of a route that a job has become due sooner", arguments: StoreKind.allCases)
     func sooner(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let scheduled = try await bench.accept { $0.due = .after(.seconds(3_600)) }

@@ -8,7 +8,7 @@ import Testing
 struct RestTests {
     private static let day: Duration = .seconds(86_400)
 
-    /// What a sweep did, and for how long there is nothing to do then, which is not looked for beside anything else.
+    /// The report of a sweep, with the rest after it: a sweep that does anything does not look for the rest.
     private func swept(_ bench: StoreBench, _ retention: Retention = Retention()) async throws -> SweepReport
     {
         var report = try await bench.store.sweep(retention, limit: 100, at: bench.now)
@@ -66,7 +66,7 @@ struct RestTests {
         #expect(writes == 5)
     }
 
-    @Test("What waits for its time ends the rest, and a sweep then does it")
+    @Test("A job that waits for its time ends the rest, and a sweep then sees to it")
     func due() async throws {
         let bench = try await StoreBench(.sqlite)
         let delayed = try await bench.accept { $0.due = .after(.seconds(60)) }
@@ -86,7 +86,7 @@ struct RestTests {
         #expect(try await bench.state(delayed) == .queued)
     }
 
-    @Test("What is over ends the rest when its bodies go, and when it goes itself")
+    @Test("A job that is over ends the rest when its bodies go, and when it goes itself")
     func retention() async throws {
         let bench = try await StoreBench(.sqlite)
         var retention = Retention()
@@ -106,7 +106,7 @@ struct RestTests {
         #expect(try await sweep().rest == Self.day)
     }
 
-    @Test("What was erased has the store swept until it is overwritten")
+    @Test("Erased content has the store swept until it is overwritten")
     func erased() async throws {
         let bench = try await StoreBench(.sqlite, eraseDelay: .milliseconds(1))
         var retention = Retention()

@@ -72,7 +72,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("Whoever opens a store no longer dies of the signal for files that are too large")
+    @Test("A process that opens a store no longer dies of the signal for files that are too large")
     func fileSizeSignal() async throws {
         _ = signal(SIGXFSZ, SIG_DFL)
         let scratch = TemporaryFolder()
@@ -113,7 +113,7 @@ struct SQLiteTests {
         #expect(await code(scratch.path)?.code == .corrupt)
     }
 
-    @Test("What waits while a commit runs goes into the next: far fewer commits than calls")
+    @Test("Calls that wait while a commit runs go into the next: far fewer commits than calls")
     func groupCommit() async throws {
         let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
@@ -150,7 +150,7 @@ struct SQLiteTests {
         #expect(TemporaryFolder.names(scratch.path + "/bodies").count == 3)
         await store.close()
 
-        // What no job has is gone after the next start.
+        // A body that no job has is gone after the next start.
         store = try await open(scratch.path)
         let claims = try await store.claim("r", limit: 5, at: now).claims
         #expect(claims.count == 2)

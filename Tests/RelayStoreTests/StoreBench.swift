@@ -28,7 +28,7 @@ final class StoreBench {
     private let eraseDelay: Duration
     private let fault: SQLiteJobStore.Fault?
 
-    /// What callbacks have said.
+    /// The values that callbacks have told.
     final class Log<Value: Sendable>: Sendable {
         private let kept = Mutex<[Value]>([])
         func add(_ values: some Sequence<Value>) { kept.withLock { $0 += values } }
@@ -63,13 +63,13 @@ final class StoreBench {
         return readyRoutes.values
     }
 
-    /// What the store has told of jobs that nobody asked about.
+    /// The reports of ended jobs that the store has told without being asked.
     func ended() async throws -> [String] {
         try await hear()
         return endedJobs.values.map(\.text)
     }
 
-    /// What an answer brings with it is told behind it, and before the next one.
+    /// The news that comes with an answer is told behind it, and before the next answer.
     private func hear() async throws { _ = try await store.settle([], at: now) }
 
     private func open() async throws -> SQLiteJobStore {

@@ -155,7 +155,7 @@ struct TimeTests {
     }
 
     @Test(
-        "What is left of a backoff outlives a hold and a step of the clock, also of a job with a date",
+        "The rest of a backoff outlives a hold and a step of the clock, also of a job with a date",
         arguments: StoreKind.allCases
     )
     func heldBackoff(kind: StoreKind) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Users take turns at the jobs of a route", .timeLimit(.minutes(5)))
 struct TurnTests {
-    /// What becomes of the form of jobs before they are claimed.
+    /// The form in which jobs are stored before they are claimed.
     enum Form: CaseIterable, Sendable {
         case plain
         case usual

@@ -75,7 +75,7 @@ struct Walk {
         case 0..<35: try await accept()
         case 35..<60: try await claim()
         case 60..<80: try await settle()
-        // What a fault leaves is looked for behind crashes, and may be met by an action before.
+        // The traces of a fault are looked for behind crashes, and an action might meet them before.
         case 80..<91: if !hasFault { try await act() }
         case 91..<95: try await sweep()
         case 95..<98:
@@ -142,7 +142,7 @@ struct Walk {
 
     private mutating func claim() async throws {
         let (route, limit) = (route(), roll(4) + 1)
-        // What expires while it is looked at may let another job go; a store need not see that one at once.
+        // A job that expires while it is looked at may let another go; a store need not see that one at once.
         _ = try await disk.store.sweep(Retention(), limit: 500, at: disk.now)
         _ = try await memory.store.sweep(Retention(), limit: 500, at: memory.now)
         let left = try await disk.store.claim(route, limit: limit, at: disk.now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("What the writer holds in memory is what is on disk", .timeLimit(.minutes(5)))
+@Suite("The writer holds in memory what is on disk", .timeLimit(.minutes(5)))
 struct WriterTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 
@@ -128,7 +128,7 @@ struct WriterTests {
     }
 }
 
-@Suite("What waits for the writer")
+@Suite("The tasks that wait for the writer")
 struct CommitQueueTests {
     @Test("Claims go first, and all else stays in its order")
     func order() throws {

@@ -22,7 +22,7 @@ extension Delivery {
 }
 
 extension JobHistory {
-    /// What the next run brings along after this one.
+    /// The history that the next run brings along after this one.
     package func carried(_ delivery: Delivery) -> JobHistory {
         var next = self
         for attempt in delivery.attempts {

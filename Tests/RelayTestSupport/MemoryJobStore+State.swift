@@ -242,7 +242,7 @@ extension MemoryJobStore.State {
         return batch
     }
 
-    /// What may be claimed, by party and in order.
+    /// The jobs that may be claimed, by party and in order.
     private func due(_ route: String) -> [ClaimTurns.Party: [Int64]] {
         let now = timeline.now
         let due = entries.filter {

@@ -85,7 +85,7 @@ extension Relay {
     }
 }
 
-/// What a connection does for its request.
+/// Does a connection's part for its request, until that has to wait or has ended.
 private final class PromptRun: AnswerReceiver, @unchecked Sendable {
     private let relay: Relay
     private let execution: Execution

@@ -1,12 +1,12 @@
 package import RelayCore
 package import Synchronization
 
-/// What a test has a store in memory fail at, hold back and remember.
+/// The calls that a test has a store in memory fail, hold back and remember.
 package final class StoreFaults: Sendable {
     /// Tells what the store has to say, whenever it likes and on whatever thread.
     package typealias Teller = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// What can be held back after it was done.
+    /// A call that can be held back after it was done.
     package enum Call: Hashable {
         case enqueue
         case claim
@@ -44,13 +44,13 @@ package final class StoreFaults: Sendable {
     /// From now on `teller` tells what the store has to say to who has no task; without one it is told at once.
     package func tellThrough(_ teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
-    /// Who tells what comes of such a call without a task; nil where what is to follow needs one.
+    /// The teller of the result of such a call without a task; nil where a body that is to follow it needs one.
     func teller(of call: Call) -> Teller? {
         if interludes.withLock({ $0[call] != nil }) { return nil }
         return teller.withLock { $0 } ?? { $0() }
     }
 
-    /// What the store was told last.
+    /// The settlement that the store was told last.
     package var lastSettlement: Settlement? { settled.withLock { $0 } }
     package var readsToFail: Int { ofReads.withLock { $0.count } }
     package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }

@@ -27,7 +27,7 @@ package final class TemporaryFolder: Sendable {
         unsafe _ = rmdir(folder)
     }
 
-    /// What is in a folder, in the order of the names.
+    /// The names in a folder, in order.
     package static func names(_ folder: String) -> [String] {
         guard let directory = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(directory) }

@@ -9,7 +9,7 @@ struct HostileAnswer: Sendable, CustomStringConvertible {
     var sent: Sent
     var decodes = false
 
-    /// What the server does once the bytes are out.
+    /// The server's next step once the bytes are out.
     enum Then: Sendable {
         case close
         case reset

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayTransport
 
-@Suite("What a request without a task leaves alone", .timeLimit(.minutes(5)))
+@Suite("A request without a task leaves the loop's buffer alone", .timeLimit(.minutes(5)))
 struct PromptBufferTests {
     @Test("Nothing is read while it is begun, so that who begins it may read on from the loop's buffer")
     func buffer() async throws {

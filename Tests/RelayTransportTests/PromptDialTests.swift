@@ -134,7 +134,7 @@ struct PromptDialTests {
     }
 
     @Test(
-        "What it cannot be made with is told as to a request with a task, after the sender has gone on",
+        "The reason why it cannot be made is told as to a request with a task, after the sender has gone on",
         arguments: Trouble.allCases
     )
     func failed(trouble: Trouble) async throws {
@@ -192,7 +192,7 @@ struct PromptDialTests {
                 #expect(failure.detail == "the request to \(place.upstream.origin.text) was cancelled")
                 #expect(failure.exchange == nil)
             }
-            // What comes too late for who was given up disturbs nobody.
+            // A result that comes too late for a request that was given up disturbs nobody.
             isOver.open()
             await turn(transport.loop)
         }

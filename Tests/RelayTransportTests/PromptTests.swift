@@ -3,7 +3,7 @@ import RelayPosix
 import RelayTransport
 import Testing
 
-@Suite("What is sent without a task", .timeLimit(.minutes(5)))
+@Suite("Requests that are sent without a task", .timeLimit(.minutes(5)))
 struct PromptTests {
     /// Takes a request on a connection that answered one before, and ends it.
     private static func endsOnSecond(_ end: ResentRequestTests.End) -> @Sendable (Peer) -> Void {
@@ -13,7 +13,7 @@ struct PromptTests {
         }
     }
 
-    @Test("What may not be sent is refused on the spot, and nothing is dialled for it")
+    @Test("A request that may not be sent is refused on the spot, and nothing is dialled for it")
     func refused() async throws {
         let server = try ScriptedServer(scripts: [echo])
         try await withTransport { transport in
@@ -32,7 +32,7 @@ struct PromptTests {
         #expect(server.connections == 0)
     }
 
-    @Test("Who is told an answer may use the connection at once")
+    @Test("A receiver that is told an answer may use the connection at once")
     func again() async throws {
         let server = try ScriptedServer(scripts: [echo])
         try await withTransport { transport in

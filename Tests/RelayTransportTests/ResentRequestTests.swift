@@ -37,7 +37,7 @@ struct ResentRequestTests {
     }
 
     @Test(
-        "What may be repeated goes out once more on a fresh connection, and says so",
+        "A request that may be repeated goes out once more on a fresh connection, and says so",
         arguments: End.allCases,
         [Body.empty, .bytes([1, 2, 3]), .bytes([UInt8](repeating: 7, count: 300_000))]
     )
@@ -58,7 +58,7 @@ struct ResentRequestTests {
         #expect(server.connections == 2)
     }
 
-    @Test("What may not be repeated is sent once and its outcome is unknown", arguments: End.allCases)
+    @Test("A request that may not be repeated is sent once, its outcome unknown", arguments: End.allCases)
     func never(end: End) async throws {
         let server = try ScriptedServer(scripts: [Self.endsOnSecond(end), echo])
         try await withTransport { transport in

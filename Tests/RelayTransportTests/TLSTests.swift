@@ -31,7 +31,7 @@ struct TLSTests {
         #expect(server.connections == 1)
     }
 
-    @Test("What a connection could not be made with is told without one")
+    @Test("Settings that no connection could be made with are told without one")
     func check() {
         var absent = Certificates.trust
         absent.authorityFile = "/nonexistent.pem"

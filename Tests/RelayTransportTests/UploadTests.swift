@@ -44,7 +44,7 @@ struct UploadTests {
             while let (head, _) = peer.readRequest() { peer.answer(head) }
         }
         try await withTransport { transport in
-            // What could contradict the transport's own framing is not passed on; all else is.
+            // A field that could contradict the transport's own framing is not passed on; all others are.
             let request = attempt(
                 server.upstream(),
                 method,

@@ -45,7 +45,7 @@ async def play(world, status):
         world.callers.keeps(f"/r/up{good}", 2, seconds)]
     running = asyncio.gather(*load)
     await asyncio.sleep(seconds / 2)
-    # What its answer ends for good waits for nothing.
+    # A job that an answer of 404 ends for good waits for nothing.
     told = await world.explained("backoff", "throttled", "breaker_open", "concurrency") if status != 404 else None
     await running
     end = world.now()

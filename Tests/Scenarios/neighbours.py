@@ -34,7 +34,7 @@ async def play(world):
     figures = {}
 
     async def beside(*others):
-        """What each of them says at the end: (user, connections, seconds, mode)."""
+        """The reports of these crowds at the end; each crowd is (user, connections, seconds, mode)."""
         crowds = [await asyncio.to_thread(crowd, user, world.relay.jobs, count, last, mode)
                   for user, count, last, mode in others]
         return [await asyncio.to_thread(tally, one) for one in crowds]

@@ -29,7 +29,7 @@ KINDS = {
     "slow": (("/api/v1/good", "POST", (), b"x"), ("/api/v1/bad", "POST", (), b"x"), 503),
     "hanging": (("/good", "GET"), ("/hang", "GET"), "hangs"),
 }
-# What is asked in the control.
+# The requests of the control.
 HIDDEN = ("/same?good", "POST", (), b"good"), ("/same?bad", "POST", (), b"bad")
 USERS = 54100
 
@@ -47,7 +47,7 @@ def words(kind, share, users):
 
 
 async def play(world, kind, share, users):
-    # What hangs takes a while to fill what it can.
+    # Requests that hang take a while to fill all that they can.
     settled, seconds = 4 if world.is_quick else 15, 4 if world.is_quick else 20
     if kind == "hanging":
         seconds = 8 if world.is_quick else 60

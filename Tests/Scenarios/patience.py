@@ -51,7 +51,7 @@ async def play(world):
     seen = [attempt.at - begin for attempt in upstream.attempts if attempt.path == "/asked"]
     later = [at for at in seen if at >= hold]
 
-    # What one kind is told says nothing of the next; what two are told is for all.
+    # An answer to one kind says nothing of the next; one that two kinds get is for all.
     for path in "first", "second":
         await world.callers.request(f"/r/up/{path}")
     before = len(upstream.attempts)

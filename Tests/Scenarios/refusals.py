@@ -11,7 +11,7 @@ TITLE = "Seconds of refusals"
 CONTROL = "an upstream that asks for a minute, or a breaker that stays open for one"
 FIGURES = [
     Figure("seconds from its end to 95 % of the arrivals answered", at_most=30, fails=30),
-    # What one kind of request waits for is no reason to refuse another route's.
+    # The wait of one kind of request is no reason to refuse another route's.
     Figure("requests to a route that is well told overloaded", at_most=patient(0, 3)),
     Figure("attempts ÷ arrivals", at_most=1.1),
 ]

@@ -97,7 +97,7 @@ async def play(world):
     figures["seconds until another user's kept job is sent"] = sent["/other"] - begun["other"] if "/other" in sent else None
     figures["seconds until a less urgent one of the same user is"] = sent["/own"] - begun["own"] if "/own" in sent else None
 
-    # What the machine itself takes, before and after anything disturbs it.
+    # The time that the machine itself takes, before and after anything disturbs it.
     alone = [await asyncio.to_thread(p99, jobs, "/r/plain/x")]
     streams = []
     for _ in range(8):

@@ -18,7 +18,7 @@
 //   unlink PATH       the file was removed       rename PATH    to the path in the bytes
 //   tell -            bytes that are about to be told; OFFSET is the descriptor
 //   fail PATH         a call was made to fail; the bytes name it
-// What is told is recorded before it is told, so whatever counts as acknowledged was so from there on. Writes through
+// Bytes are recorded before they are told, so whatever counts as acknowledged was so from there on. Writes through
 // a memory map are not seen: SQLite makes them only to NAME-shm, which no cut leaves anything of.
 // A child gets no LD_PRELOAD, so it is not traced.
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-"""What Tests/Store/tracer.c records, and the disks that may be found after a power cut at any moment of it.
+"""The calls that Tests/Store/tracer.c records, and the disks that may be found after a power cut at any moment of them.
 
 For any program that holds a store:
 

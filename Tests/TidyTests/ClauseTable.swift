@@ -81,7 +81,7 @@ struct ClauseTable {
 }
 
 extension String {
-    /// What follows `prefix`; nil when the text does not begin with it.
+    /// The rest behind `prefix`; nil when the text does not begin with it.
     func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
     /// Without spaces at both ends.

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("What the pages for contributors name is there")
+@Suite("Every file and room that the pages for contributors name is there")
 struct ContributingTests {
     private static let text = TidyTests.text(".github/contributing.md")
 

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("What a program can use is documented")
+@Suite("The declarations that a program can use are documented")
 struct DocumentedTests {
     @Test(
         "Every public declaration has a documentation comment",
@@ -35,7 +35,7 @@ struct DocumentedTests {
     }
 
     @Test(
-        "What is documented, or is not public, is left alone",
+        "A declaration that is documented, or is not public, is not reported",
         arguments: [
             "/// A.\n@discardableResult\npublic func a() -> Int { 1 }",
             "public import RelayCore", "package struct A {\n    package var a = 1\n}",

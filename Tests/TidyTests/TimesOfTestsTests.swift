@@ -4,7 +4,7 @@ import Testing
 struct TimesOfTestsTests {
     private static let tests = TidyTests.files("Tests").filter { $0.hasSuffix(".swift") }
 
-    @Test("Whatever waits has a time limit")
+    @Test("A test that waits has a time limit")
     func limits() {
         let waiting = Self.tests.filter { path in
             let text = TidyTests.text(path)
@@ -14,7 +14,7 @@ struct TimesOfTestsTests {
         #expect(waiting.filter { !TidyTests.text($0).contains(".timeLimit(") } == [])
     }
 
-    /// Whatever waits by the machine's clock, or for others to have had their turn by now.
+    /// The calls that wait by the machine's clock, or for others to have had their turn by now.
     private static let luck = [
         "Task.yield", "Task.sleep", "usleep(", "nanosleep(", "ContinuousClock", "SuspendingClock",
     ]
@@ -29,7 +29,7 @@ struct TimesOfTestsTests {
         }
         #expect(tests.count > 150)
         let own = "Tests/TidyTests/TimesOfTestsTests.swift"
-        // What the article about tests shows: code that a deadline ends.
+        // The code that the article about tests shows, which a deadline ends.
         let shown = "Tests/DocumentationTests/TestingSnippets.swift"
         #expect(tests.filter { $0 != own && !Self.luck(in: TidyTests.text($0)).isEmpty } == [shown])
     }

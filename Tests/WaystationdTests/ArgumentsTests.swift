@@ -21,7 +21,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What cannot be meant is refused in words that name it",
+        "An argument that cannot be meant is refused in words that name it",
         arguments: [
             (["--config"], "--config needs a file"), (["-c"], "-c needs a file"),
             (["--loops", "0"], "--loops needs a number from 1 to 256"),

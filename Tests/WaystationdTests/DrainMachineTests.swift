@@ -44,7 +44,7 @@ struct DrainMachineTests {
         #expect(machine.looked(busy: 0, inFlight: 0, now: 2) == .finished)
     }
 
-    @Test("What is left at the limit is not waited for")
+    @Test("Work that is left at the limit is not waited for")
     func limit() {
         var machine = draining()
         _ = machine.looked(busy: 1, inFlight: 1, now: 0)

@@ -26,7 +26,7 @@ extension JobCause {
         "notice jobs_changed: uid 0: \(action.rawValue) of job ID: 1 job changed\(more)\nJOB_ID=ID ROUTE=hooks CLIENT_UID=0"
     }
 
-    /// What the journal has of it: a line with what it says and one with its fields.
+    /// The journal's records of it: for each a line with what it says and one with its fields.
     fileprivate var written: [String] {
         switch self {
         // As it should be; and of a bulk action whoever asked for it tells, once.
@@ -92,9 +92,9 @@ extension JobCause {
     }
 }
 
-@Suite("What the journal has of a job", .runQueue, .timeLimit(.minutes(1)))
+@Suite("The journal's records of a job", .runQueue, .timeLimit(.minutes(1)))
 struct JournalEventsTests {
-    @Test("Whatever happens to it is one record with its fields, or none", arguments: JobCause.allCases)
+    @Test("Each event is one record with its fields, or none", arguments: JobCause.allCases)
     func causes(cause: JobCause) async throws {
         let records = Mutex<[JournalRecord]>([])
         let journal = Journal { record in
@@ -117,7 +117,7 @@ struct JournalEventsTests {
             return "\(record.priority) \(name): \(record.message)\n\(fields)"
                 .replacing(id.description, with: "ID")
         }
-        // What comes of the newer job is its own.
+        // The records of the newer job are its own.
         #expect(written.filter { !$0.contains("drop of job 0") } == cause.written)
         if cause == .crashed { _ = await first.stop() }
         #expect(await bench.stop())

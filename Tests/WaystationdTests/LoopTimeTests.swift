@@ -32,7 +32,7 @@ struct LoopTimeTests {
         case .afterItWasTold: await isTold(told, loop)
         }
         await isTold(told, loop)
-        // Whatever comes later finds nothing to end.
+        // A cancellation that comes later finds nothing to end.
         wait.cancel()
         await loop.spawn { await loop.turn() }.value
         let (count, at) = await withCheckedContinuation { continuation in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import waystationd
 
-@Suite("Who asks for the metrics")
+@Suite("A caller that asks for the metrics")
 struct MetricsDeskTests {
     private final class Clock: Sendable {
         let now = Atomic<Int64>(0)
@@ -40,7 +40,7 @@ struct MetricsDeskTests {
         let (desk, clock) = (desk(), clock)
         let second = Mutex<Task<[UInt8], Never>?>(nil)
         let first = await desk.text(.prometheus) {
-            // Who asks meanwhile has this one's text.
+            // A caller that asks meanwhile gets this one's text.
             second.withLock {
                 $0 = Task.immediate { await desk.text(.prometheus) { clock.compose(taking: 1) } }
             }

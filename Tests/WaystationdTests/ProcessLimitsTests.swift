@@ -3,7 +3,7 @@ import Testing
 
 @testable import waystationd
 
-@Suite("What the process asks of the kernel")
+@Suite("The limits that the process asks of the kernel")
 struct ProcessLimitsTests {
     @Test("Nobody may look into its memory")
     func dump() {

@@ -34,7 +34,7 @@ struct RestMachineTests {
         #expect(look(at: 61 * Self.second) == 121 * Self.second)
     }
 
-    @Test("What is due ends the rest in time, and what stays due does not end it all the time")
+    @Test("Work that is due ends the rest in time, and work that stays due does not end it all the time")
     mutating func due() {
         #expect(look(at: 0, due: 7 * Self.second) == RestMachine.period)
         #expect(look(at: Self.second, due: 7 * Self.second) == 7 * Self.second)
@@ -42,14 +42,14 @@ struct RestMachineTests {
         #expect(look(at: 8 * Self.second, due: 300 * Self.second) == 68 * Self.second)
     }
 
-    @Test("What begins between two quiet looks begins it all anew")
+    @Test("Work that begins between two quiet looks has the count begin anew")
     mutating func disturbed() {
         #expect(look(at: 0) == RestMachine.period)
         #expect(look(at: Self.second, isUndisturbed: false) == Self.second + RestMachine.period)
         #expect(look(at: 2 * Self.second) == 62 * Self.second)
     }
 
-    @Test("What begins in a long rest is looked at within half a second, and no sooner look is put off")
+    @Test("Work that begins in a long rest is looked at within half a second, and no sooner look is put off")
     mutating func woken() {
         _ = look(at: 0)
         let next = look(at: Self.second)

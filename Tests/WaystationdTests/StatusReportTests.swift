@@ -10,13 +10,13 @@ import Testing
 
 @testable import waystationd
 
-@Suite("What the status says", .runQueue, .timeLimit(.minutes(1)))
+@Suite("The status of a daemon", .runQueue, .timeLimit(.minutes(1)))
 struct StatusReportTests {
-    /// What may be the matter with a daemon.
+    /// A trouble that a daemon may have, or none.
     enum Trouble: CaseIterable, Sendable {
         case none, reload, constrained, hidden, stalled, full, gone, mute, slow, paused, draining
 
-        /// What the document and the line have then, and only then.
+        /// The parts that the document and the line have then, and only then.
         var shown: (document: String, line: String) {
             switch self {
             case .none: ("", "")

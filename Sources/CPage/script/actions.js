@@ -1,4 +1,4 @@
-// What an operator does, each thing with a word on what it does and the command that does the same.
+// The actions of an operator, each with a word on what it does and the command that does the same.
 
 // A command to be copied.
 function copyable(text) {
@@ -39,7 +39,7 @@ const dialog = {
 
   get isRunning() { return ["running", "stopping"].includes(this.state?.phase); },
 
-  // What is under way ends with its call, and its sum is shown before anything is closed.
+  // The action under way ends with its present call, and its sum is shown before anything is closed.
   leave() {
     if (!this.isRunning) return this.close();
     this.state.stop.abort();

@@ -61,7 +61,7 @@ function query(path, values) {
   return text ? path + "?" + text : path;
 }
 
-// What a word means, of one kind: {text, remedy}, of a route where one is meant; null where the relay's own words have no such.
+// The meaning of a word of one kind: {text, remedy}, of a route where one is meant; null for an unknown word.
 function meaning(kind, word, route = "ROUTE") {
   const words = daemon.words[kind];
   if (!words || !Object.hasOwn(words, word)) return null;
@@ -155,7 +155,7 @@ const live = {
     };
     for (const name of wanted) source.addEventListener(name, heard);
     source.addEventListener("waystation.gap", event => {
-      // What was before the page is nothing that it has missed.
+      // Events from before the page was there are none that it has missed.
       if (this.last) this.lost += JSON.parse(event.data).data.lost || 0;
       heard(event);
     });

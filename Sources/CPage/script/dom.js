@@ -66,7 +66,7 @@ function become(node, wanted) {
     if (node.data !== wanted.data) node.data = wanted.data;
     return;
   }
-  // What is typed or chosen is its user's, until another value was asked for.
+  // A value that is typed or chosen is its user's, until another value was asked for.
   const isField = ["select", "input"].includes(node.localName);
   const isGiven = isField && node.getAttribute("value") !== wanted.getAttribute("value");
   const { value: chosen } = node;
@@ -101,7 +101,7 @@ for (const type of ["click", "submit", "change"]) {
 
 const byID = id => document.getElementById(id);
 
-// What a screen reader is told, and nobody else.
+// A text for screen readers, and for nobody else.
 function tell(text) {
   byID("news").textContent = safe(text);
 }

@@ -126,7 +126,7 @@ const lookOf = word => Object.keys(LOOKS).find(look => LOOKS[look].split(" ").in
 const badge = (kind, word) => word
   ? h("span.badge " + lookOf(word), { title: meaning(kind, word)?.text }, spaced(word)) : "–";
 
-// What words mean and what to do, as `waystation explain` says it.
+// The meanings of words and their remedies, as `waystation explain` says them.
 function glossary(pairs, route) {
   const rows = pairs.map(([kind, word]) => [kind + word, word, meaning(kind, word, route)]).filter(([,, known]) => known)
     .map(([key, word, { text, remedy }]) => h("div.meaning#" + key, h("dt", word),

@@ -1,4 +1,4 @@
-// What happened to a job, why it waits and what can be done: `waystation explain`, drawn.
+// The story of a job, why it waits and what can be done: `waystation explain`, drawn.
 
 // The entries of the story of a kept job, as explain has its lines.
 function story(job, companions) {
@@ -196,7 +196,7 @@ function quickStory(job) {
 
 const companions = { key: "", at: 0, found: null };
 
-// What else waits on the job's route with the same failure.
+// The jobs of the job's route that are not over and have the same failure, itself included.
 async function readCompanions(job, signal) {
   const kind = job.last_failure?.kind;
   if (isOver(job) || !kind || !job.durable) return null;

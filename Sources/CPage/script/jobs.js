@@ -46,7 +46,7 @@ function asMoment(text) {
   return new Date(clock.now() - 1000 * seconds).toISOString();
 }
 
-// What the interface takes for a bulk action.
+// The filter that the interface takes for a bulk action.
 function bulkFilter(values) {
   const filter = filterOf(values);
   if (filter.state) filter.state = filter.state.split(",");

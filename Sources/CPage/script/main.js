@@ -27,7 +27,7 @@ function named(path, prefix) {
   }
 }
 
-// What a URL shows: its title, what of the events it is about, how to read it and how to show that.
+// The view at a URL: its title, which events it is about, how to read it and how to show that.
 function viewAt({ path, values }) {
   if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: found =>
     showOverview(values, found) };
@@ -95,7 +95,7 @@ const refresh = {
     if (this.isWanted) this.soon();
   },
 
-  // What was read grows older while nothing is read.
+  // A view that was read grows older while nothing is read.
   again() {
     const isOld = performance.now() - this.drawnAt > this.pace;
     if (isOld && !document.hidden && Object.keys(this.kept).length) this.draw(this.view, this.kept);
@@ -126,7 +126,7 @@ const refresh = {
 
   fail(error) {
     if (!(error instanceof Refusal)) console.error(error);
-    // What was read stays, but of what is no longer there.
+    // The view that was read stays, unless its subject is no longer there.
     if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
     away(null);
     this.kept = {};
@@ -161,7 +161,7 @@ function away(error) {
   showLive();
 }
 
-// Who is at the other end: another daemon has another page, and perhaps another role for this one.
+// The daemon at the other end may be another one, with another page and perhaps another role for this one.
 async function begin(signal) {
   const version = await read("/v1/version", signal);
   const isOther = daemon.version && daemon.version !== version.version;
@@ -181,7 +181,7 @@ function showFoot() {
     h("p", "Read at ", when(refresh.readAt.toISOString(), time(refresh.readAt)), `; times are of ${zone()}.`)));
 }
 
-// What a view is made of, as it is told when it could not be read.
+// The parts of a view, each as it is told when it could not be read.
 const PARTS = {
   status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
   dead: "the dead letters", list: "the jobs", route: "the route", job: "the job", companions: "what else waits",

@@ -71,7 +71,7 @@ async function readOverview(signal) {
   });
 }
 
-// What is wrong with the daemon itself, in the words of `waystation status`.
+// The troubles of the daemon itself, in the words of `waystation status`.
 function daemonTroubles(status) {
   const { config, shedding, storage, journal } = status;
   const troubles = [];

@@ -24,7 +24,7 @@ function breakerText(upstream) {
     : `; ${failed} of ${attempts} failed in the last `) + exact(lately) + (attempts && row > 1 ? `, ${row} in a row` : "");
 }
 
-// What an upstream is not sent, or not so fast; as `waystation limits` tells it.
+// The requests that an upstream is not sent, or not so fast; as `waystation limits` tells of them.
 const sparedText = ({ failing = [], rate, rate_of: paced, holds = [], held_until: held }) => joined("; ",
   ...failing.map(({ requests, uid, failed, attempts }) =>
     `${requests}${uid === undefined ? "" : ` of user ${uid}`}: ${failed} of ${attempts} failed; others go on`),

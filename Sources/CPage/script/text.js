@@ -1,6 +1,6 @@
 // Figures, times and commands as the command line tells them.
 
-// What there is of the parts, with a mark between them.
+// The parts that are there, with a mark between them.
 const joined = (mark, ...parts) => parts.filter(part => !isNothing(part)).join(mark);
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const spaced = word => String(word).replaceAll("_", " ");
@@ -75,7 +75,7 @@ function until(text) {
 
 const comingText = text => parsed(text) <= clock.now() ? "now" : "in " + span(parsed(text) - clock.now());
 
-// What is left until then, as the timeline tells it.
+// The time that is left until then, as the timeline tells it.
 function left(text) {
   const rest = Math.max(0, parsed(text) - clock.now());
   return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
@@ -123,7 +123,7 @@ function quoted(word) {
   return "'" + safe(text).replaceAll("'", "'\\''") + "'";
 }
 
-// What of a document or a command line was given.
+// The given values of a document or a command line.
 const given = values => Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 const options = values => Object.entries(given(values)).map(([name, value]) => ["--" + name, value]);
 

@@ -1,4 +1,4 @@
-// What is wrong with routes, what the relay does about it, and what there is to do: sentences.
+// The troubles of routes, what the relay does about them, and what there is to do: sentences.
 
 const TROUBLE = "What is wrong, and what the relay does about it";
 const OVER = ["succeeded", "dead", "cancelled", "expired"];
@@ -6,7 +6,7 @@ const OVER = ["succeeded", "dead", "cancelled", "expired"];
 const isFailing = ({ state }) => ["failing", "degraded"].includes(state);
 const agoText = ({ at, detail, kind }) => `${age(at)} ago: ${detail} (${kind})`;
 
-// What the state goes by, as `waystation status` tells it.
+// The condition that the state goes by, as `waystation status` tells it.
 function conditionText({ lately: { requests, failed, stand_ins: others }, last_failure: failure }) {
   const parts = joined(" and ", failed > 0 && `${failed} failed`, others > 0 && `${others} ${others > 1 ? "were" : "was"} answered by a stand-in`);
   const what = !parts ? "a circuit breaker is open"
@@ -28,7 +28,7 @@ const isForWantOf = (credential, route) => credential && isFailing(route) && (cr
   ? credential.refused_by?.includes(route.name)
   : credential.state === "failing" && route.last_failure?.kind === "credentials_failed");
 
-// What is wrong with a route beside the credential that is told of elsewhere; none where nothing is.
+// The troubles of a route beside the credential that is told of elsewhere; empty where nothing is wrong.
 function wrongWith(route, credential) {
   const wrong = [];
   const { held, retrying, queued, scheduled, dead } = route.jobs;
@@ -61,7 +61,7 @@ function wrongWith(route, credential) {
   return wrong;
 }
 
-// What the relay does about it.
+// The measures that the relay takes against the trouble.
 function doneAbout(route, hour) {
   const done = [];
   for (const upstream of troubledUpstreams(route)) {
@@ -82,7 +82,7 @@ function doneAbout(route, hour) {
   return done;
 }
 
-// What there is to do: of each thing that is wrong.
+// The advice for each thing that is wrong.
 function adviceFor(route, credential) {
   const { name, jobs } = route;
   const todo = [];

@@ -8,7 +8,7 @@ struct EventReader {
     private var last: String?
     private var answer: StreamedAnswer?
     private var lines = LineBuffer()
-    /// What was read and not taken, last first.
+    /// The signs that were read and not taken, last first.
     private var ready: [Sign] = []
     private var patience: Patience
     /// Whether there was a connection before.

@@ -29,7 +29,7 @@ public struct RelayEvent: Sendable {
     public let wait: Duration?
 }
 
-/// What a reader of events is told.
+/// A notice to a reader of events.
 public enum RelayEventNotice: Sendable {
     /// Something happened.
     case event(RelayEvent)
@@ -59,7 +59,7 @@ extension RelayEventNotice {
         if type == gapType {
             return (.gap(lost: json["data"]?["lost"]?.int.flatMap { UInt64(exactly: $0) }), id)
         }
-        // What has no number is a sign of life.
+        // A line that has no number is a sign of life.
         guard let id else { return (nil, nil) }
         return (.event(RelayEvent(id: id, type: type, json)), id)
     }

@@ -1,5 +1,5 @@
 extension RelayClient {
-    /// What happens at the relay, as it happens: what concerns the caller's own jobs, or everything for a caller
+    /// The events at the relay, as they happen: those that concern the caller's own jobs, or all of them for a caller
     /// with the role `read`.
     ///
     /// A connection that breaks is made again, going on after the last event; what was missed meanwhile and is no
@@ -13,9 +13,9 @@ extension RelayClient {
 
 /// A stream of events that goes on until its reader has enough.
 public struct RelayEvents: AsyncSequence, Sendable {
-    /// What happened, or that events are gone.
+    /// An event, or the notice that events are gone.
     public typealias Element = RelayEventNotice
-    /// What keeps the relay from being read.
+    /// The error that keeps the relay from being read.
     public typealias Failure = RelayClientError
 
     fileprivate let client: RelayClient

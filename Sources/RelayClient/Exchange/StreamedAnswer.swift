@@ -10,7 +10,7 @@ package final class StreamedAnswer: Sendable {
     private struct Reading: ~Copyable {
         var connection: ClientConnection
         var decoder: BodyDecoder
-        /// What came with the head.
+        /// The bytes behind the head that came with it.
         var first: [UInt8]
     }
 

@@ -43,7 +43,7 @@ public struct Job: Sendable {
     public let reason: String?
     /// Why it is over without success, such as `exhausted`, `rejected` or `outcome_unknown`.
     public let end: String?
-    /// What became of the request; nil before the job is over.
+    /// The outcome of the request; nil before the job is over.
     public let outcome: RelayResponse.Outcome?
     /// The status of the answer, once the job is over; nil when there was none.
     public let status: Status?
@@ -67,9 +67,9 @@ public struct Job: Sendable {
     public let maxAttempts: Int?
     /// Why the last failed attempt failed; nil without one, and for a job that succeeded.
     public let lastFailure: Failure?
-    /// What keeps it from being delivered now.
+    /// The reason that keeps it from being delivered now.
     public let blocker: Blocker?
-    /// Who handed it over; nil when the relay does not know.
+    /// The caller that handed it over; nil when the relay does not know.
     public let client: Client?
     /// As `name=value`.
     public let labels: [String]
@@ -96,7 +96,7 @@ extension Job {
         public let failure: Failure?
         /// The recovery rule that decided what came next; nil when none matched.
         public let rule: String?
-        /// What it decided, such as `retry`, `failover` or `fail`.
+        /// The decision on what came next, such as `retry`, `failover` or `fail`.
         public let next: String?
         /// The wait before the next attempt.
         public let wait: Duration?
@@ -114,7 +114,7 @@ extension Job {
         public let status: Status?
     }
 
-    /// What keeps a job from being delivered.
+    /// The reason that keeps a job from being delivered.
     public struct Blocker: Sendable {
         /// A word such as `backoff` or `route_paused`.
         public let reason: String
@@ -124,7 +124,7 @@ extension Job {
         public let until: WallTime?
     }
 
-    /// Who handed a job over, as the kernel named it.
+    /// The caller that handed a job over, as the kernel named it.
     public struct Client: Sendable {
         /// The user's number.
         public let uid: UInt32

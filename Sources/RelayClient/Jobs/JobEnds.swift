@@ -10,7 +10,7 @@ public struct JobEnd: Sendable {
 public struct JobEnds: AsyncSequence, Sendable {
     /// One job's end.
     public typealias Element = JobEnd
-    /// What the sequence of ids throws, or what keeps the relay from being followed.
+    /// The error that the sequence of ids throws, or that keeps the relay from being followed.
     public typealias Failure = any Error
 
     fileprivate let makeWatch: @Sendable () -> JobEndWatch

@@ -71,7 +71,7 @@ extension RelayClient {
         }
     }
 
-    /// What the caller would have been answered who had waited for the job.
+    /// The answer that a caller would have got by waiting for the job.
     ///
     /// - Parameter id: all of its 26 letters and digits.
     /// - Returns: the upstream's answer, or the route's stand-in for it.

@@ -22,7 +22,7 @@ public struct SubmissionOptions: Sendable {
     public var supersedeKey: String?
     /// Urgency (RFC 9218): 0 first, 7 last; nil counts as 3.
     public var priority: Int?
-    /// What the job can be found by; at most 16, each at most 256 bytes as `name=value`.
+    /// Labels by which the job can be found; at most 16, each at most 256 bytes as `name=value`.
     public var labels: [String: String] = [:]
     /// How long one delivery may take, all its attempts and waits included; whole milliseconds.
     public var timeout: Duration?

@@ -4,7 +4,7 @@ import RelayJSON
 /// Fields that carry credentials; those belong under `auth`, where they are bound to an origin.
 private let credentialFields: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
-/// What a configured field is used for: what it may be differs.
+/// The use of a configured field, on which it depends what the field may be.
 enum FieldUse {
     case set
     case remove

@@ -26,7 +26,7 @@ extension ValueKind where Value == JSONPointer {
         return "write \"\(printable(meantPointer(text)))\""
     }
 
-    /// What was meant by `error.code`, `$.error.code` or `items[0].id`.
+    /// The pointer that was meant by `error.code`, `$.error.code` or `items[0].id`.
     private static func meantPointer(_ text: String) -> String {
         // A fragment of a URI names a place, too (RFC 6901, 6).
         if text.hasPrefix("#/") { return String(text.dropFirst()) }

@@ -1,10 +1,10 @@
 import RelayJSON
 
-/// What the field table says about one key, for who asks by name.
+/// The field table's entry for one key, for a user who asks by name.
 package struct ConfigurationKey: Sendable {
     /// Where it stands, with `*` for names of the operator's: `routes.*.timeouts.attempt`.
     package let path: String
-    /// What may stand there: `a time such as "250ms"`.
+    /// The values that may stand there: `a time such as "250ms"`.
     package let what: String
     /// Effect and reason.
     package let doc: String

@@ -23,7 +23,7 @@ package struct Diagnostic: Sendable, Equatable {
     /// JSON pointer to the value or object; empty for the whole document and for syntax errors.
     package var pointer: String
     package var message: String
-    /// What to write instead, where that is known.
+    /// The advice on what to write instead, where that is known.
     package var hint: String?
     package var excerpt: Excerpt?
 

@@ -51,7 +51,7 @@ extension ConfigurationTable {
 
     private static let tagDoc = "Chooses the kind."
 
-    /// What `refresh_on_401` of a route's `auth` means.
+    /// The meaning of `refresh_on_401` of a route's `auth`.
     static let refreshDoc =
         "Whether an answer 401 fetches the credential anew and sends again, once a job: the rule stale-token, in front "
         + "of the route's rules unless one of them has refresh_credentials."

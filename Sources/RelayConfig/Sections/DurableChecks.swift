@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-// What the rules of a route mean for jobs that are kept on disk.
+// The meaning of a route's rules for jobs that are kept on disk.
 extension ConfigurationTable {
     /// The most attempts that any job of the route may have.
     static func attemptLimit(_ route: RouteDraft) -> Int {

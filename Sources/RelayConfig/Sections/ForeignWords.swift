@@ -1,4 +1,4 @@
-// What other relays and clients call things.
+// The words of other relays and clients for things.
 extension ConfigurationTable {
     private static let upstreams =
         "write \"upstreams\": [{\"name\": \"origin\", \"url\": \"https://api.example.com/\"}]"

@@ -69,7 +69,7 @@ extension ConfigurationTable {
         }
     }
 
-    /// What is asked for, and when.
+    /// The fields that say what is asked for, and when.
     private static var tokenFields: [Field<OAuth2Draft>] {
         [
             Field(

@@ -199,7 +199,7 @@ extension ConfigurationTable {
         }
     }
 
-    /// What `methods` of a rule bounds.
+    /// The bound that `methods` of a rule sets.
     private static let methodsDoc =
         "Which requests may be sent again when the upstream may have acted: after no complete answer, and after a "
         + "failure other than 4xx and 503 with Retry-After. Those of an idempotent method, those with an idempotency "

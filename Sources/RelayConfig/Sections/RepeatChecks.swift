@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-// What the rules of a route look as if they would send again, and will not.
+// The rules of a route that look as if they would send again, and will not.
 extension ConfigurationTable {
     /// After these nobody knows whether the upstream acted.
     private static let cuts = [FailureKind.connectionTerminated, .httpResponseTimeout].map {

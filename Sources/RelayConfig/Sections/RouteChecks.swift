@@ -5,7 +5,7 @@ extension ConfigurationTable {
     /// Failure kinds of later versions: refused in `on`, since no rule could ever act on them.
     private static let reservedKinds: Set<String> = ["throttled", "expired"]
 
-    /// What must hold between the keys of one route.
+    /// The conditions that must hold between the keys of one route.
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         noteStaleToken(route, &reading)
         checkTimeouts(route, node, &reading)

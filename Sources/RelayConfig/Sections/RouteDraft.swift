@@ -156,7 +156,7 @@ struct FailoverDraft {
 }
 
 struct RespondDraft {
-    /// What is done besides.
+    /// The action besides the answer.
     enum Addition: String, CaseIterable {
         case keep
     }

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-// What keeps the requests of a route from making an upstream's trouble worse.
+// The keys that keep the requests of a route from making an upstream's trouble worse.
 extension ConfigurationTable {
     static var trafficFields: [Field<RouteDraft>] {
         [

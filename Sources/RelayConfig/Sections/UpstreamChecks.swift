@@ -2,7 +2,7 @@ import RelayCore
 import RelayJSON
 
 extension ConfigurationTable {
-    /// What must hold between the upstreams of a route, and between them and the rest.
+    /// The conditions that must hold between the upstreams of a route, and between them and the rest.
     static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         guard let list = node["upstreams"]?.value else { return }
         reading.within("upstreams") { reading in

@@ -2,10 +2,10 @@ import RelayJSON
 
 /// One key of a section: where its value goes and everything there is to say about it.
 struct Field<Target> {
-    /// What a key does with its value.
+    /// The functions by which a key handles its value.
     struct Parts {
         let shape: () -> Shape
-        /// What the key would say when it is absent.
+        /// The value that the key would state when it is absent.
         let defaultValue: (Target) -> JSONValue?
         let read: (JSONNode, inout Target, inout Reading) -> Void
         let noteDefault: (Target, inout Reading) -> Void

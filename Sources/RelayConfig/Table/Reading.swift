@@ -54,7 +54,7 @@ struct Reading {
     private(set) var entries: [Entry] = []
     /// Those of `entries` that stand under `defaults`.
     private var defaultEntries: [Entry] = []
-    /// What a route says when it says nothing.
+    /// The values of a route that says nothing.
     var routeDefaults = RouteDraft()
 
     init(root: JSONNode, accounts: AccountResolver, wallSeconds: Int64, notesValues: Bool) {

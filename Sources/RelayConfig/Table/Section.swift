@@ -9,7 +9,7 @@ struct Section<Target> {
     let prototype: Target
     let fields: [Field<Target>]
     let choices: [KeyChoice]
-    /// What other programs call things, with the key that is missing where such a word stands, and what to write.
+    /// The words of other programs, with the key that is missing where such a word stands, and what to write.
     let others: [String: (key: String?, hint: String)]
     /// Looks at the values together; runs also when some of them were refused and stand at their defaults.
     let check: (Target, JSONNode, inout Reading) -> Void
@@ -128,7 +128,7 @@ struct Section<Target> {
         return meant
     }
 
-    /// What may stand here, where that is said in a line.
+    /// A hint that lists the keys that may stand here, where they fit a line.
     private func among(_ keys: [String]) -> String? {
         let text = keys.sorted().joined(separator: ", ")
         if keys.isEmpty { return "no key may stand here: remove it" }

@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// What a value looks like: the part of the field table that the schema and the manual page are made from.
+/// The form of a value: the part of the field table that the schema and the manual page are made from.
 indirect enum Shape {
     case boolean
     case integer(ClosedRange<Int>)
@@ -31,7 +31,7 @@ indirect enum Shape {
         }
     }
 
-    /// What to write in the place of a word that one of the object's keys takes: `{"type": "exponential"}`.
+    /// The advice to write an object in the place of a word that one of its keys takes: `{"type": "exponential"}`.
     func meant(by node: JSONNode) -> String? {
         guard case .object(let object) = self, let text = node.text else { return nil }
         let key = object.fields.first { field in
@@ -85,7 +85,7 @@ struct FieldShape {
     var key: String
     var shape: Shape
     var isRequired: Bool
-    /// What the key means when it is absent, as it would be written; nil when it then means nothing.
+    /// The value that the key has when it is absent, as it would be written; nil when it then means nothing.
     var defaultValue: JSONValue?
     /// One sentence or more: effect and reason.
     var doc: String

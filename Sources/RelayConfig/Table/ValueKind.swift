@@ -11,7 +11,7 @@ struct ValueKind<Value> {
     /// Notes every value an object has by default; nil when the value is one line.
     var noteDefaults: ((Value, inout Reading) -> Void)?
 
-    /// What is asked for by those who tell of the configuration, and where something is refused.
+    /// The form of the value, for those who tell of the configuration, and where something is refused.
     var shape: Shape { makeShape() }
 
     init(
@@ -55,7 +55,7 @@ extension ValueKind {
     }
 }
 
-/// What to write in the place of a number that would be right in quotes.
+/// The advice to quote a number that would be right in quotes.
 private func quoted<Value>(_ node: JSONNode, _ parse: (String) throws(Refusal) -> Value) -> String? {
     guard case .number(let number) = node.content, (try? parse(number.text)) != nil else { return nil }
     return "write \"\(number.text)\""

@@ -41,8 +41,8 @@ enum SpecialAddresses {
 }
 
 extension ConfigurationReader {
-    /// What must be allowed before a URL may be dialled; nil for one whose host is neither an address that is not public
-    /// nor this machine by name.
+    /// The ranges that must be allowed before a URL may be dialled; nil for one whose host is neither an address that
+    /// is not public nor this machine by name.
     package static func ranges(to url: UpstreamURL) -> (what: String, ranges: [String])? {
         if let address = url.address {
             return SpecialAddresses.find(address).map { ($0.what, [$0.range]) }

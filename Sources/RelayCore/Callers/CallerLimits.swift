@@ -16,7 +16,7 @@ package struct CallerLimits: Sendable, Equatable {
 
 /// A bound that a caller can come to.
 package enum CallerBound: String, CaseIterable, Sendable {
-    /// What all callers together may have under way.
+    /// The requests that all callers together may have under way.
     case allRequests = "limits.max_requests"
     case requests = "limits.per_user.max_requests"
     case bytes = "limits.per_user.max_bytes"

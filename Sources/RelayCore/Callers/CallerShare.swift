@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What one caller takes of what all share, by all its connections on all loops.
+/// The part that one caller takes of what all share, by all its connections on all loops.
 ///
-/// What has no bound costs a request an addition at its beginning and one at its end.
+/// A quantity without a bound costs a request an addition at its beginning and one at its end.
 package final class CallerShare: Sendable {
     /// Nil stands for all callers of ports, whom nobody knows.
     package let user: UInt32?
@@ -77,7 +77,7 @@ package final class CallerShare: Sendable {
         return true
     }
 
-    /// What is to be told of refusals now.
+    /// The refusals that are to be told of now.
     func takeRefusals(_ now: Instant) -> [(bound: CallerBound, count: Int)] {
         tallies.withLock { tallies in
             CallerBound.allCases.compactMap { bound in

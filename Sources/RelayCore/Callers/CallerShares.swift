@@ -18,7 +18,7 @@ package final class CallerShares: Sendable {
         package let refusals: [CallerBound: Int]
     }
 
-    /// What is to be told of a caller that came to a bound.
+    /// The refusals that are to be told of a caller that came to a bound.
     package struct Refused: Sendable {
         package let user: UInt32?
         package let bound: CallerBound
@@ -62,7 +62,7 @@ package final class CallerShares: Sendable {
     /// When `look` has something to tell.
     package var due: Instant? { known.withLock { $0.values.compactMap(\.share.due).min() } }
 
-    /// What is to be told of refusals now; forgets callers of whom nothing is left.
+    /// The refusals that are to be told of now; forgets callers of whom nothing is left.
     package func look(_ now: Instant) -> [Refused] {
         known.withLock { known in
             var told: [Refused] = []

@@ -34,7 +34,7 @@ public struct CredentialDefinition: Sendable {
         case custom(CustomCredential)
     }
 
-    /// What ``Authentication/credential`` calls it.
+    /// The name by which ``Authentication/credential`` refers to it.
     public var name: String
     /// Where its value comes from.
     public var kind: Kind
@@ -48,7 +48,7 @@ public struct CredentialDefinition: Sendable {
 
 /// A token endpoint and how to ask it (RFC 6749 §4.4 and §6).
 public struct OAuth2Settings: Sendable, Equatable {
-    /// What is exchanged for a token.
+    /// The grant that is exchanged for a token.
     public enum Grant: Sendable, Equatable {
         /// The client's own identity (RFC 6749 §4.4).
         case clientCredentials
@@ -64,7 +64,7 @@ public struct OAuth2Settings: Sendable, Equatable {
         case post
     }
 
-    /// What is exchanged for a token.
+    /// The grant that is exchanged for a token.
     public var grant: Grant
     /// The endpoint's origin, as an upstream so that the same transport reaches it.
     public var endpoint: Upstream
@@ -76,7 +76,7 @@ public struct OAuth2Settings: Sendable, Equatable {
     public var clientSecret: SecretReference?
     /// How the client says who it is; `basic` unless set.
     public var clientAuthentication = ClientAuthentication.basic
-    /// What the token is to be good for; none asks for the endpoint's default.
+    /// The scopes that the token is to be good for; none asks for the endpoint's default.
     public var scopes: [String] = []
     /// How long before its expiry a token is replaced while it is still being used; 60 s unless set.
     public var refreshBeforeExpiry: Duration = .seconds(60)

@@ -26,7 +26,7 @@ package struct CredentialMachine: Sendable {
         )
     }
 
-    /// What a caller that needs the credential does.
+    /// The next act of a caller that needs the credential.
     package enum Action: Sendable {
         case use(Token)
         /// Use it, and start a refresh in the background: it expires soon.

@@ -59,7 +59,7 @@ package final class CredentialVault: Sendable {
         if case .fetched = sources[name] { true } else { false }
     }
 
-    /// What can be said at once; nil when the credential has to be fetched or waited for.
+    /// The token or the failure that is known at once; nil when the credential has to be fetched or waited for.
     package func readyToken(_ name: String, refused: UInt64?, ports: RelayPorts) -> Result<Token, Failure>? {
         switch sources[name] {
         case .fixed(let token): .success(token)

@@ -15,7 +15,7 @@ public struct CustomCredential: Sendable {
     public init(fetch: @escaping @Sendable () async throws -> AccessToken) { self.fetch = fetch }
 }
 
-/// What a fetch gave.
+/// The result of a fetch.
 public struct AccessToken: Sendable {
     /// The token; never printed.
     public var secret: Secret

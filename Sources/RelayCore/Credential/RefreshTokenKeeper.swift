@@ -1,8 +1,8 @@
-/// Whose refresh token is meant: one that was rotated is of use only to the configuration it came from.
+/// The owner of a refresh token: one that was rotated is of use only to the configuration it came from.
 package struct RefreshTokenOwner: Sendable {
     /// The credential's name.
     package var credential: String
-    /// What a kept token depends on: endpoint, client and the configured refresh token, one behind the other.
+    /// The settings a kept token depends on: endpoint, client and the configured refresh token, one behind the other.
     package var configuration: Secret
 
     package init(credential: String, configuration: Secret) {

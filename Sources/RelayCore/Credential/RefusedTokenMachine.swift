@@ -1,4 +1,4 @@
-/// What is remembered of an upstream that refuses even freshly fetched tokens: while it does, they are fetched ever more
+/// The record of an upstream that refuses even freshly fetched tokens: while it does, they are fetched ever more
 /// rarely, and not once for every request.
 package struct RefusedTokenMachine: Sendable {
     /// No token is fetched for that long after the first fresh one was refused, then twice as long each time.
@@ -23,7 +23,7 @@ package struct RefusedTokenMachine: Sendable {
             until = now.advanced(by: wait)
         }
         guard let known = generation, refused >= known, now < until else { return nil }
-        // Whoever fetched a newer one, it fared no better.
+        // The newer token fared no better, whoever fetched it.
         generation = refused
         return now.duration(to: until)
     }

@@ -59,7 +59,7 @@ package struct TokenExchange: Sendable {
         )
     }
 
-    /// What a good answer gave.
+    /// The tokens that a good answer gave, and their lifetime.
     package struct Grant: Sendable {
         package let token: Secret
         package let expiresIn: Duration?
@@ -104,7 +104,7 @@ package struct TokenExchange: Sendable {
         pointer.tokens.count == 1 ? pointer.tokens[0] : "token at \(pointer.text)"
     }
 
-    /// What `expires_in` says, as far as it says anything: a usable token is used.
+    /// The lifetime that `expires_in` says, as far as it says any: a usable token is used.
     ///
     /// From one second, also where nothing or less is left, so that the endpoint is not asked for every request, to ten
     /// years. Nil where it is absent, null or no number: the token is then used until it is refused.

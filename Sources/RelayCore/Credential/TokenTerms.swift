@@ -1,6 +1,6 @@
 package import RelayJSON
 
-/// What a request for a token carries besides what RFC 6749 names: an `audience` or a `resource`, above all.
+/// The parts of a request for a token besides those that RFC 6749 names: an `audience` or a `resource`, above all.
 package struct TokenRequestTerms: Sendable, Equatable {
     /// Parameters of the form.
     package var parameters = RouteQuery()
@@ -43,7 +43,7 @@ package struct TokenRequestTerms: Sendable, Equatable {
 
 /// Where the answer of a token endpoint has what; as in RFC 6749 §5.1 unless set.
 package struct TokenAnswerTerms: Sendable, Equatable {
-    /// What a lifetime counts.
+    /// The unit that a lifetime counts in.
     package enum Unit: String, CaseIterable, Sendable {
         case seconds = "s"
         case milliseconds = "ms"

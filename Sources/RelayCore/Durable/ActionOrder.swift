@@ -1,4 +1,4 @@
-/// What is to be done to kept jobs.
+/// An action that is to be taken on kept jobs.
 package struct ActionOrder: Sendable {
     package var action: JobAction
     package var filter: JobFilter

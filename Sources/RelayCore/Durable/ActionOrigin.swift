@@ -1,4 +1,4 @@
-/// Who has something done to jobs.
+/// The origin of an action on jobs.
 package enum ActionOrigin: Hashable, Sendable {
     /// Somebody, nil when the kernel has no name for them, to this job or to every one that matches.
     case user(Principal?, isBulk: Bool)

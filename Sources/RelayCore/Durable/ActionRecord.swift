@@ -1,10 +1,10 @@
-/// What somebody did to a job.
+/// An action that somebody took on a job.
 package struct ActionRecord: Hashable, Sendable {
     /// Never `drop`, which takes the record with the job.
     package var action: JobAction
     /// Milliseconds since 1970 UTC.
     package var at: Int64
-    /// Who did it; nil when the kernel has no name for them.
+    /// The user who did it; nil when the kernel has no name for them.
     package var by: Principal?
     /// Whether it was done to every job that matched.
     package var isBulk: Bool
@@ -19,7 +19,7 @@ package struct ActionRecord: Hashable, Sendable {
         self.isAsked = isAsked
     }
 
-    /// What goes on the record of a job that is in `state` now; nil when nobody asked for it, or the job is gone.
+    /// The record for a job that is in `state` now; nil when nobody asked for the action, or the job is gone.
     package init?(_ action: JobAction, by origin: ActionOrigin, to state: JobState, at: Int64) {
         guard case .user(let user, let isBulk) = origin, action != .drop else { return nil }
         self.init(action, at: at, by: user, isBulk: isBulk, isAsked: state == .running)

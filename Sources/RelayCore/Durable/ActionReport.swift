@@ -1,4 +1,4 @@
-/// What one call of an action did.
+/// The result of one call of an action.
 package struct ActionReport: Sendable {
     /// Jobs that matched the filter, as far as was looked.
     package var matched = 0

@@ -71,14 +71,14 @@ package struct BegunAttempt: Hashable, Sendable {
     }
 }
 
-/// What goes on record of a claim before it is sent: another attempt, or the present one once more.
+/// The attempt that goes on record of a claim before it is sent: another one, or the present one once more.
 package struct NextAttempt: Sendable {
     package var token: ClaimToken
     /// Whether the attempt that is on record as begun goes out once more; the rest then says nothing.
     package var isResend = false
     /// Where it goes.
     package var upstream: String
-    /// What was tried under the claim before and is not on record yet, in order.
+    /// The earlier attempts under the claim that are not on record yet, in order.
     package var earlier: [Attempt]
 
     package init(_ token: ClaimToken, upstream: String, earlier: [Attempt]) {
@@ -107,7 +107,7 @@ package struct ClaimBatch: Sendable {
 package struct Settlement: Sendable {
     package var token: ClaimToken
     package var ending: Ending
-    /// What was tried under this claim and is not on record yet, in order.
+    /// The attempts under this claim that are not on record yet, in order.
     package var attempts: [Attempt]
     /// The last answer; kept in the place of an earlier one.
     package var answer: StoredAnswer?

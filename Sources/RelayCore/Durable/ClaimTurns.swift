@@ -1,4 +1,5 @@
-/// Whose kept job of a route is claimed next: each user has a turn in a round, and in it one of its urgencies has.
+/// The order in which users' kept jobs are claimed on a route: each user has a turn in a round, and in it one of its
+/// urgencies has.
 ///
 /// | due | claimed |
 /// |---|---|

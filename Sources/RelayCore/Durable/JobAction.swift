@@ -1,4 +1,4 @@
-/// What an operator does to jobs.
+/// An operator's action on jobs.
 package enum JobAction: String, CaseIterable, Sendable {
     /// Makes waiting jobs due now, and gives dead, cancelled and expired ones another life.
     case retry
@@ -13,7 +13,7 @@ package enum JobAction: String, CaseIterable, Sendable {
 }
 
 extension JobAction {
-    /// What an action would come to.
+    /// The effect that an action would have.
     package enum Effect: Sendable {
         case change
         /// It is a retry of a job whose body is no longer kept.
@@ -21,7 +21,7 @@ extension JobAction {
         case nothing
     }
 
-    /// What it would do to a job as it is now.
+    /// The effect that it would have on a job as it is now.
     package func effect(on job: StoredJob) -> Effect {
         let isOver = job.state.isTerminal
         let changes: Bool =

@@ -1,4 +1,4 @@
-/// What a durable job brings along from its earlier runs, and when it is over.
+/// The past that a durable job brings along from its earlier runs, and the moment it expires.
 package struct JobHistory: Sendable {
     /// Recorded attempts over the whole life of the job: the next one's number is one more.
     package var attempts = 0

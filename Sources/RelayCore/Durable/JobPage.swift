@@ -5,7 +5,7 @@ package struct JobCursor: Hashable, Sendable {
 
     package init(position: Int64) { self.position = position }
 
-    /// What `text` looks like, as a regular expression.
+    /// The form of `text`, as a regular expression.
     package static let pattern = "^c[0-9a-z]{1,12}$"
 
     /// For a URL; means nothing to a client.

@@ -1,4 +1,4 @@
-/// What a durable job is: everything about it that never changes.
+/// The facts of a durable job that never change.
 package struct JobRecord: Sendable {
     package var id: JobID
     package var route: String
@@ -44,20 +44,20 @@ extension JobRecord {
     /// The ordering key of all jobs of a route that keeps them all in order; no caller can send it.
     package static let routeOrder = ""
 
-    /// What it is ordered by within its route: the user belongs to the key, so that nobody waits behind another's jobs.
+    /// The key that orders it within its route: the user belongs to it, so that nobody waits behind another's jobs.
     package var orderingScope: String? {
         orderingKey.map { $0 == JobRecord.routeOrder ? $0 : scoped($0) }
     }
 
-    /// What it supersedes by within its route, likewise.
+    /// The key that it supersedes by within its route, likewise.
     package var supersedeScope: String? { supersedeKey.map(scoped) }
 
     private func scoped(_ key: String) -> String { "\(submitter.map { String($0.user) } ?? "-") \(key)" }
 }
 
 extension JobRecord {
-    /// What stays once the request's content is gone: nothing that only sending it needs, and nothing that may be
-    /// its caller's secret.
+    /// The record that stays once the request's content is gone: nothing that only sending it needs, and nothing that
+    /// may be its caller's secret.
     package var expunged: JobRecord {
         var rest = self
         rest.fields = HeaderFields()
@@ -69,7 +69,7 @@ extension JobRecord {
 }
 
 extension JobRecord {
-    /// Who handed the job over, as the kernel named it.
+    /// The caller that handed the job over, as the kernel named it.
     package struct Submitter: Hashable, Sendable {
         package var user: UInt32
         /// The systemd unit; nil when the process has none.
@@ -90,7 +90,7 @@ extension JobRecord {
         package init() {}
     }
 
-    /// What the caller asked for, in the words of `JobOptions`.
+    /// The bounds that the caller asked for, in the words of `JobOptions`.
     package struct Bounds: Hashable, Sendable {
         package var timeout: Duration?
         package var attemptTimeout: Duration?
@@ -111,7 +111,7 @@ package struct NewJob: Sendable {
     package var idempotency: Idempotency?
     /// Whether the request's content goes with the job's end, whatever that is.
     package var dropsContent = false
-    /// What was tried for it before; nil of a job that is kept before anything is.
+    /// The attempts for it before it was kept; nil of a job that is kept before any is made.
     package var past: JobPast?
     /// Whether its caller still waits; nil when it waits for ever.
     ///
@@ -143,7 +143,7 @@ package struct NewJob: Sendable {
         case date(Int64)
     }
 
-    /// What makes a second submission the same one.
+    /// The key and the fingerprint that make a second submission the same one.
     package struct Idempotency: Hashable, Sendable {
         /// The submitter's uid and the route belong to the key.
         package var user: UInt32
@@ -162,7 +162,7 @@ package struct NewJob: Sendable {
     }
 }
 
-/// What became of a job that was to be accepted.
+/// The result for a job that was to be accepted.
 package enum EnqueueResult: Hashable, Sendable {
     /// It survives power loss.
     case accepted

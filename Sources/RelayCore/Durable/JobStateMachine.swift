@@ -65,7 +65,7 @@ package struct JobStateMachine: Equatable, Sendable {
         self.isDated = isDated
     }
 
-    /// What was tried before its acceptance is its own: it is being retried.
+    /// The attempts before its acceptance are its own: it is being retried.
     package mutating func inherit(_ past: JobPast) {
         attempts = UInt32(clamping: past.attempts.count)
         spentAttempts = UInt32(clamping: past.attempts.count { $0.isSpent })
@@ -73,7 +73,7 @@ package struct JobStateMachine: Equatable, Sendable {
         let last = past.attempts.last?.failure
         (failureKind, failureStatus) = (last?.kind, last?.status)
         guard attempts > 0, reason != .ordering else { return }
-        // What it waits for is no date of its submitter's.
+        // The moment that it waits for is no date of its submitter's.
         if state == .scheduled { reason = .backoff }
         state = .retrying
     }
@@ -341,7 +341,7 @@ extension JobStateMachine {
         guard state == .held else { return false }
         wait(isBlocked: isBlocked, now: now)
         if attempts > 0, !isBlocked {
-            // What is left of its backoff is no date of its submitter's: a step of the clock means nothing to it.
+            // The rest of its backoff ends at no date of its submitter's: a step of the clock means nothing to it.
             state = .retrying
             reason = runAt > now ? .backoff : nil
         }
@@ -356,7 +356,7 @@ extension JobStateMachine {
             !isBlocked
         else { return false }
         let earliest = max(now, due ?? now)
-        // What goes sooner by itself is left as it is, with its date.
+        // A job that goes sooner by itself is left as it is, with its date.
         guard state == .held || runAt <= now || earliest < runAt else { return false }
         isDated = false
         runAt = min(state == .held ? .max : runAt, earliest)

@@ -52,7 +52,7 @@ package protocol JobStore: AnyObject, Sendable {
 
     /// Applies an action to the jobs that match, and says what it did.
     ///
-    /// What somebody has changed goes on the job's record with the change.
+    /// An action that somebody asked for goes on the job's record together with its change.
     func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport
 
     /// Wakes, expires, expunges and removes what is due for it, `limit` jobs of each kind at most.
@@ -109,7 +109,7 @@ package protocol JobStore: AnyObject, Sendable {
     func close() async
 }
 
-/// What a route has got to do since it was last told.
+/// The work that a route has got since it was last told of any.
 package struct FreshWork: Hashable, Sendable {
     /// Jobs that have come to wait and may be claimed now.
     package var jobs = 0
@@ -124,7 +124,7 @@ package struct FreshWork: Hashable, Sendable {
     }
 }
 
-/// What a store tells without being asked; called on a thread of the store's, so never to wait in.
+/// The events that a store tells without being asked; called on a thread of the store's, so never to wait in.
 package struct JobStoreEvents: Sendable {
     /// Routes that may have work now, or sooner than before.
     package var ready: @Sendable ([String: FreshWork]) -> Void = { _ in }

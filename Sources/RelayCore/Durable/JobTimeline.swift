@@ -20,15 +20,15 @@ package struct JobMoment: Hashable, Sendable {
 ///
 /// While the process runs the line goes with the monotonic clock, so that a step of the wall clock moves no backoff
 /// and no expiry. Across a restart it goes with the wall clock as far as that was ahead of it before, and never back; a
-/// clock that was behind it comes back to it first. What is due at a *date* is kept as that date and put on the line
-/// anew after a step.
+/// clock that was behind it comes back to it first. A due time that is a *date* is kept as that date and put on the
+/// line anew after a step.
 ///
 /// Where a clock says at a start that more has passed than `certain`, it may be wrong: the rest counts once the clock has
 /// gone on for `belief` without a step. A step meanwhile says how much of it there is.
 package struct JobTimeline: Equatable, Sendable {
     /// A difference that counts as a step; less is the clocks' drift.
     package static let stepMilliseconds: Int64 = 1_000
-    /// What a start takes a clock's word for: two hours.
+    /// The time for which a start takes a clock's word: two hours.
     package static let certain: Int64 = 7_200_000
     /// How long a clock has to go on without a step to be believed: ten minutes.
     package static let belief: Int64 = 600_000
@@ -37,7 +37,7 @@ package struct JobTimeline: Equatable, Sendable {
     package private(set) var skew: Int64
     /// The latest point of the line.
     package private(set) var now: Int64
-    /// What has passed beside that, if the clock is right.
+    /// The time that has passed beyond that, if the clock is right.
     package private(set) var owed: Int64
     /// Where on the line it is believed.
     package private(set) var beliefAt: Int64

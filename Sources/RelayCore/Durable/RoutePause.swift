@@ -8,7 +8,7 @@ package struct RoutePause: Hashable, Sendable {
     package var until: Int64?
     /// The rule that paused the route; nil when an operator did.
     package var rule: String?
-    /// Who paused the route; nil of a rule, and when the kernel has no name for them.
+    /// The operator who paused the route; nil of a rule, and when the kernel has no name for them.
     package var by: Principal?
 
     package init(
@@ -27,6 +27,6 @@ package struct RoutePause: Hashable, Sendable {
 }
 
 extension RoutePause {
-    /// Who or which rule paused the route, for people.
+    /// The operator or the rule that paused the route, for people.
     package var who: String { rule.map { "rule \($0)" } ?? by?.description ?? "an operator" }
 }

@@ -3,7 +3,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         /// No room: nothing new is accepted, everything else goes on.
         case full
-        /// What is on disk is not what was written; the files are left as they are.
+        /// The data on disk is not what was written; the files are left as they are.
         case corrupt
         /// Written by a newer version; the files are left as they are.
         case newerSchema = "newer_schema"
@@ -11,7 +11,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case locked
         /// The directory or a file in it cannot be used.
         case directory
-        /// What is there is not for this store to use: open to others, another user's, another program's.
+        /// The files that are there are not for this store to use: open to others, another user's, another program's.
         case foreign
         /// The disk failed a write or a sync: nothing is acknowledged any more and the process should end.
         case failed
@@ -26,7 +26,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// What failed, where, and what to do; safe to show.
+    /// The words that say what failed, where, and what to do; safe to show.
     package var message: String
     /// Whether it is the database's structure that is damaged, and not only one record.
     package var isStructural: Bool

@@ -2,7 +2,7 @@
 package struct StoreFacts: Hashable, Sendable {
     /// Bytes in use, bodies in files included.
     package var usedBytes: UInt64 = 0
-    /// What acceptance stops at.
+    /// The bytes in use at which acceptance stops.
     package var maxBytes: UInt64 = 0
     /// The file system it is on, as of the last sweep; nil where that cannot be known.
     package var disk: DiskSpace?
@@ -22,7 +22,7 @@ package struct StoreFacts: Hashable, Sendable {
     package var logBytes: UInt64 = 0
     /// How long transactions took to get to the disk.
     package var commitTimes = DurationCounts()
-    /// What could not be done, by why: failed writes, reads that took too long, damage.
+    /// The failures by their reason: failed writes, reads that took too long, damage.
     package var errors: [StoreError.Code: UInt64] = [:]
 
     package init() {}
@@ -31,7 +31,7 @@ package struct StoreFacts: Hashable, Sendable {
 /// Bytes of a file system.
 package struct DiskSpace: Hashable, Sendable {
     package var size: UInt64
-    /// What may still be written by who runs this process.
+    /// The bytes that the user of this process may still write.
     package var available: UInt64
 
     package init(size: UInt64, available: UInt64) {

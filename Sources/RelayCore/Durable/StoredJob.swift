@@ -22,7 +22,7 @@ package struct StoredJob: Sendable {
     /// Recorded attempts before its present life, which begins with acceptance or the last replay.
     package var earlierAttempts: Int
     package var crashes: Int
-    /// What is under way, of a job that runs.
+    /// The attempt under way, of a job that runs.
     package var begun: BegunAttempt?
     /// Whether an attempt, also of an earlier life, may have been carried out that the route would not repeat.
     package var isInDoubt: Bool

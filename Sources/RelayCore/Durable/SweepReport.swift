@@ -1,4 +1,4 @@
-/// What one sweep did.
+/// The result of one sweep.
 package struct SweepReport: Sendable {
     /// Jobs that waited until their time ran out.
     package var ended: [JobReport] = []

@@ -3,7 +3,7 @@ package struct WholeJob: Sendable {
     package var job: StoredJob
     /// The last ones, in order.
     package var attempts: [Attempt]
-    /// What was done to it, oldest first: the last that are kept, none where their record is damaged.
+    /// The actions taken on it, oldest first: the last that are kept, none where their record is damaged.
     package var actions: [ActionRecord] = []
     /// Of a job that is over; of any where bodies were asked for.
     package var answer: StoredAnswer?

@@ -1,4 +1,4 @@
-// What an answer is: steps 3 to 7 of the way of one attempt.
+// The judgement of an answer: steps 3 to 7 of the way of one attempt.
 extension ExecutionMachine {
     /// Sends the attempt on to where a redirect leads, where the route follows it.
     mutating func follow(_ inbound: InboundResponse) -> Bool {
@@ -29,7 +29,7 @@ extension ExecutionMachine {
         if collectsAll { return Collecting(inbound: inbound, limit: limit) }
         if keepsAnswer(status) {
             let limit = min(LastGoodAnswers.answerLimit, limit)
-            // What is too large to be kept passes through, as it would without the cache.
+            // An answer that is too large to be kept passes through, as it would without the cache.
             if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
             return Collecting(inbound: inbound, limit: limit, passesRest: source.length == nil)
         }
@@ -95,7 +95,7 @@ extension ExecutionMachine {
         attemptFailed(judge.refusing(failure, inbound.response.status), moment)
     }
 
-    /// What is a success after all, of a failure whose answer had those fields.
+    /// Quick recovery has made a success of a failure whose answer had those fields.
     mutating func quickRecovered(
         _ response: HTTPResponse,
         from failure: Failure,
@@ -124,7 +124,7 @@ extension ExecutionMachine {
             let response = outgoing(response)
             if response.status != 304 { keep(response) }
             step = .end(.answered(response, .upstream))
-        // What a rule has made of a failure is the route's own.
+        // An answer that a rule has made of a failure is the route's own.
         case .quickRecovery: step = .end(.answered(response, .upstream))
         case .standIn(let standIn): step = .end(.answered(response, AnswerSource(standIn)))
         }

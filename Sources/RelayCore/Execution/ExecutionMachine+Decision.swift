@@ -1,4 +1,4 @@
-// What comes after a failure.
+// The steps that follow a failure.
 extension ExecutionMachine {
     mutating func attemptFailed(_ failure: Failure, _ moment: Moment) {
         if interrupted(by: failure, moment) { return }
@@ -23,7 +23,7 @@ extension ExecutionMachine {
         guard program != nil else { return decide(named, moment) }
         if named.response == nil { named.response = answer }
         named.url = url
-        // What was never sent because it could not be made, and what the caller gave up, keep their names.
+        // The failure of a request that could not be made, or that the caller gave up, keeps its name.
         if named.kind == .preparation || named.kind == .cancelled { return decide(named, moment) }
         step = .name(named)
     }
@@ -47,7 +47,7 @@ extension ExecutionMachine {
         switch failure.kind {
         case .httpResponseTimeout:
             recovery.timeWaited(at: moment.now) < context.route.policy.timeouts.attempt
-        // What its caller has not sent to the end may be what the upstream waits for.
+        // The upstream may be waiting for a body that the caller has not sent to the end.
         case .cancelled: failure.status == nil && failure.sent != .neverSent && preparation.body.isReplayable
         default: false
         }

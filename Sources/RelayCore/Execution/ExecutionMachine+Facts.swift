@@ -1,4 +1,4 @@
-// What a driver asks of the step it is at.
+// The questions that a driver asks of the step it is at.
 extension ExecutionMachine {
     /// The attempt, made from the unprepared request; mutating, so that the machine is not copied for it.
     package mutating func outbound(
@@ -27,15 +27,15 @@ extension ExecutionMachine {
         mutating get { preparation.body.isAtHand }
     }
 
-    /// What its driver does next, without what only that needs.
+    /// The next turn of its driver, without the values that only that turn needs.
     package enum Turn {
         /// `send` or `token`, which may need no waiting.
         case send, token
         /// A moment.
         case pause
-        /// What only a task can wait for.
+        /// A step that only a task can wait for.
         case wait
-        /// What the driver answers at once.
+        /// A step that the driver answers at once.
         case answer
         case ended
     }
@@ -64,7 +64,7 @@ extension ExecutionMachine {
     /// The request as the program gave it.
     package var unprepared: HTTPRequest? { program?.request }
 
-    /// What is left of the job, for a strategy.
+    /// The attempts and the time that are left of the job, for a strategy.
     package func left(_ moment: Moment) -> RecoveryContext {
         RecoveryContext(
             attempt: plan.number,
@@ -74,7 +74,7 @@ extension ExecutionMachine {
         )
     }
 
-    /// What a kept answer that may stand in is kept for, and how old it may be.
+    /// The key of a kept answer that may stand in, and how old it may be.
     package var stale: (key: AnswerKey, maxAge: Duration)? {
         guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood,
             let key = asked.flatMap(AnswerKey.init)
@@ -180,7 +180,7 @@ extension HeaderFields {
 
 private let conditions = FieldName.Marks([.ifNoneMatch, .ifModifiedSince])
 
-// What the route's traffic asks about.
+// The facts that the route's traffic asks about.
 extension ExecutionMachine {
     /// The request's class, for an upstream in trouble; mutating, so that the machine is not copied for it.
     mutating func asked(of context: JobContext) -> RequestClass {
@@ -193,7 +193,7 @@ extension ExecutionMachine {
         )
     }
 
-    /// Whose fault the last attempt's failure is, as its upstream's traffic knows.
+    /// The cause of the last attempt's failure, as its upstream's traffic knows it.
     ///
     /// That it was one too many only spares a kept job, of which the failure alone tells the rest.
     mutating func blamed(_ cause: FailureCause) {

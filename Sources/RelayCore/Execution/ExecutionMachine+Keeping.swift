@@ -1,6 +1,6 @@
 // Answering in the upstream's stead, and going on as a kept job.
 extension ExecutionMachine {
-    /// What is to be kept before the answer is given; nil where nothing is.
+    /// The request that is to be kept before the answer is given; nil where none is.
     func keeping(_ decision: RecoveryMachine.Decision, _ recall: RouteRecall) -> Keeping? {
         guard let wait = recovery.keepsAfter else { return nil }
         switch decision {

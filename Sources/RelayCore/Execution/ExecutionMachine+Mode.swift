@@ -114,7 +114,7 @@ extension ExecutionMachine {
     /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
     mutating func asking(_ moment: Moment, holdsBudget: Bool, turnPlace: Int?) -> RouteTrafficMachine.Asking {
         let isElsewhere = recovery.attempts.count > 1
-        // What was held back and goes elsewhere has sent nothing before.
+        // A request whose earlier attempts were all held back has sent nothing before.
         let hasSent = isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isHold != true }
         let kind: RouteTrafficMachine.Kind =
             if holdsBudget { .retry } else if hasSent { .another } else {
@@ -158,7 +158,7 @@ extension ExecutionMachine {
     /// rule ends it for that.
     func awaitsCredential(_ failure: Failure) -> Bool {
         guard isDelivery, canRefresh, token != nil, recovery.refusesCredential(failure) else { return false }
-        // What may have been carried out and may not be repeated is no refusal, whatever the route calls it.
+        // A request that may have been carried out and may not be repeated is not refused, whatever the route calls it.
         return recovery.attempts.last?.rule == nil && recovery.endOfUnsafe(failure) == nil
     }
 

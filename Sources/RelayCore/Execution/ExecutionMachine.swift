@@ -1,14 +1,14 @@
 /// One job on its way, between its waits: what happened goes in as an event, what the job needs next stands in `step`.
 ///
-/// Whoever drives it does what the step says, by a task that waits or by the events of connections, and tells what came
-/// of it. An event that the step does not wait for changes nothing.
+/// Its driver does what the step says, by a task that waits or by the events of connections, and tells what came of
+/// it. An event that the step does not wait for changes nothing.
 package struct ExecutionMachine: Sendable {
     package let context: JobContext
     let added: HeaderFields
     let canRefresh: Bool
     /// Seconds since 1970 UTC.
     let preparedAt: Int64
-    /// What the program's own code has made of the request; nil where there is none.
+    /// The request of a program that has code of its own to run; nil where there is none.
     @Rare var program: Program?
     /// The request with what a program prepared for the last attempt, where a kept answer may answer it.
     @Rare var asked: HTTPRequest?
@@ -35,7 +35,7 @@ package struct ExecutionMachine: Sendable {
     var word: AttemptWord?
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
-    /// What has held the attempt back.
+    /// The hold that has kept the attempt back.
     @Rare var hold: TrafficHold?
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
@@ -48,7 +48,7 @@ package struct ExecutionMachine: Sendable {
         var attemptKeys: [String]?
     }
 
-    /// What the job needs next, with all that only that needs.
+    /// The step that the job needs next, with all that only this step needs.
     package enum Step: Sendable {
         /// A program's preparation of the attempt that has begun, after its observers.
         case prepare
@@ -68,9 +68,9 @@ package struct ExecutionMachine: Sendable {
         case recover(Failure, HTTPResponse?)
         /// A program's name for a failure.
         case name(Failure)
-        /// What the jobs of the route share, to decide about the failure.
+        /// The state that the jobs of the route share, to decide about the failure.
         case recall(Failure, TokenRefusal?)
-        /// What a program's strategy says of the failure.
+        /// The decision of a program's strategy about the failure.
         case consult(any RecoveryStrategy, Failure)
         /// That moment, for another attempt after the failure.
         case wait(until: Instant, Failure)
@@ -88,7 +88,7 @@ package struct ExecutionMachine: Sendable {
         package var inbound: InboundResponse
         /// Bytes at most.
         package var limit: Int
-        /// What sets the limit, for messages.
+        /// The key that sets the limit, for messages.
         package var key: StaticString = "limits.max_response_body"
         /// Whether a body larger than that passes through instead of being a failure.
         package var passesRest = false
@@ -111,7 +111,7 @@ package struct ExecutionMachine: Sendable {
         var hasRenewed: Bool
     }
 
-    /// Who made an answer that is to be accepted.
+    /// The maker of an answer that is to be accepted.
     package enum Maker: Sendable, Equatable {
         case upstream
         case quickRecovery
@@ -126,7 +126,7 @@ package struct ExecutionMachine: Sendable {
         case undelivered(Delivery.Ending, Failure)
     }
 
-    /// What others are to be told at once.
+    /// A fact that others are to be told at once.
     package enum Note: Sendable {
         /// The attempt failed, and this was decided.
         case attemptFailed(Attempt)
@@ -338,7 +338,7 @@ extension ExecutionMachine {
     /// An answer that is about to be collected takes the place of the one before.
     package mutating func letGo() { if case .collect = step { answer = nil } }
 
-    /// What the program says of the answer: the failure that it is, nil when it is none.
+    /// The program's verdict on the answer: the failure that it is, nil when it is none.
     package mutating func classified(_ failure: Failure?, _ moment: Moment) {
         guard case .classify(let inbound) = step else { return }
         guard var failure else { return judged(inbound, moment) }
@@ -434,7 +434,7 @@ extension ExecutionMachine {
         isQuickRecovered ? ended(failure, moment) : note(failure, response.fields, moment)
     }
 
-    /// What others are to be told since this was asked last, in order.
+    /// The facts that others are to be told since this was asked last, in order.
     package mutating func takeNotes() -> [Note] {
         guard !notes.isEmpty else { return [] }
         defer { notes = [] }

@@ -1,4 +1,4 @@
-/// What a machine has to know of the world at the moment of an event.
+/// The facts that a machine has to know of the world at the moment of an event.
 package struct Moment: Sendable {
     /// The monotonic clock.
     package var now: Instant
@@ -16,7 +16,7 @@ package struct Moment: Sendable {
     var wallSeconds: Int64 { wall / 1000 }
 }
 
-/// What a decision draws on of what the jobs of a route share, and of chance.
+/// The shared state of a route's jobs that a decision draws on, and a random number.
 package struct RouteRecall: Sendable {
     /// Upstreams, as indices of the route's list, that failed so recently that no rule may enter them.
     package var cooling: [Int] = []

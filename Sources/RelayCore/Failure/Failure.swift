@@ -73,7 +73,7 @@ public struct Failure: Error, Sendable {
         set { content = Content(content.kind, newValue, content.detail, content.rest) }
     }
 
-    /// What failed, where and what to do; safe to show anywhere.
+    /// The words that say what failed, where and what to do; safe to show anywhere.
     public var detail: String {
         get { content.detail }
         set { content = Content(content.kind, content.sent, newValue, content.rest) }
@@ -103,13 +103,13 @@ public struct Failure: Error, Sendable {
         set { change { $0.apiTitle = newValue } }
     }
 
-    /// What the validator that named the kind says about repeating; nil when it says nothing.
+    /// The verdict on repeating by the validator that named the kind; nil when it gives none.
     public var isRetryable: Bool? {
         get { content.rest.isRetryable }
         set { change { $0.isRetryable = newValue } }
     }
 
-    /// Whose fault it is where that is known by more than the failure; nil where the failure says it.
+    /// The cause where more is known than the failure says; nil where the failure says it.
     package var blamed: FailureCause? {
         get { content.rest.blamed }
         set { change { $0.blamed = newValue } }

@@ -1,4 +1,4 @@
-/// Whose fault a failed attempt is, which decides what it counts for.
+/// The cause of a failed attempt, which decides what the attempt counts for.
 ///
 /// | cause | what happened | what it counts for |
 /// |---|---|---|
@@ -21,7 +21,7 @@ public enum FailureCause: String, CaseIterable, Sendable {
 }
 
 extension Failure {
-    /// Whose fault it is, as far as the failure alone says; how long its caller waited says more where it gave up.
+    /// The cause as far as the failure alone says; how long its caller waited says more where it gave up.
     public var cause: FailureCause {
         if let cause = blamed { return cause }
         if isCallers { return .caller }

@@ -98,9 +98,9 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
 
 /// A family of kinds that a rule's `on` may name as one.
 public enum FailureGroup: String, CaseIterable, Sendable {
-    /// What belongs to reaching the upstream: look-up, connect, reset, no room for a connection.
+    /// The failures to reach the upstream: look-up, connect, reset, no room for a connection.
     case connection
-    /// What took too long: look-up, connect, read, write, the answer.
+    /// The steps that took too long: look-up, connect, read, write, the answer.
     case timeout
     /// The name look-up.
     case dns

@@ -1,7 +1,7 @@
 package import RelayJSON
 
 extension JSONError {
-    /// What is wrong with an answer, after "it" or "the answer".
+    /// The trouble with an answer, in words that follow "it" or "the answer".
     package var trouble: String {
         code == .duplicateName
             ? "has two members of one name in one object, at byte \(offset)"

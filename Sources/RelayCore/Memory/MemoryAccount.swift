@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all loops share of the memory for bodies.
+/// The account of the memory for bodies, which all loops share.
 package final class MemoryAccount: Sendable {
     private struct State {
         var machine: MemoryMachine
@@ -151,7 +151,7 @@ package final class MemoryHold: Sendable {
 
     private struct State {
         var bytes: Int
-        /// Whose they are.
+        /// The share of the caller whose bytes they are.
         var share: CallerShare?
     }
 

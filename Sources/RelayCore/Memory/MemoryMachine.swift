@@ -1,9 +1,9 @@
 /// The one account of the memory that bodies may take.
 ///
-/// Two kinds draw on it. What is *collected* waits for its room in turn, before the first byte is read, and then
-/// never waits again while it has it. What is *held* never waits: it goes to disk or is refused where there is no room
-/// within its half. Since the held never take from the other half, whoever waits for it waits only for those who go on
-/// by themselves.
+/// Two kinds draw on it. A body that is *collected* waits for its room in turn, before its first byte is read, and then
+/// never waits again while it has it. A body that is *held* never waits: it goes to disk or is refused where there is
+/// no room within its half. Since the held never take from the other half, whoever waits for it waits only for those
+/// who go on by themselves.
 package struct MemoryMachine: Sendable {
     package enum Arrival: Hashable, Sendable {
         case granted
@@ -73,7 +73,7 @@ package struct MemoryMachine: Sendable {
         return (admit(), refused)
     }
 
-    /// What is held counts at most for its half.
+    /// The bytes that are held count at most for their half.
     private func fits(_ bytes: Int) -> Bool { collected + min(held, half) + bytes <= limit }
 
     private mutating func admit() -> [UInt64] {

@@ -38,7 +38,7 @@ package func hexadecimal(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap(\.hexadecimalDigits), as: UTF8.self)
 }
 
-/// What hexadecimal digits stand for; nil for what is no whole bytes of them.
+/// The bytes that hexadecimal digits stand for; nil where not all are digits, or their number is odd.
 package func hexadecimalBytes(_ text: some Collection<UInt8>) -> [UInt8]? {
     let values = text.compactMap(\.hexadecimalValue)
     guard values.count == text.count, values.count % 2 == 0 else { return nil }

@@ -34,7 +34,7 @@ public struct FieldName: Hashable, Sendable {
     public var lowercasedText: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-// What a program reads and writes most.
+// The fields that a program reads and writes most.
 extension FieldName {
     /// Media types the client takes (RFC 9110 §12.5.1).
     public static let accept = FieldName(known: "accept")
@@ -66,7 +66,7 @@ extension FieldName {
     public static let idempotencyKey = FieldName(known: "idempotency-key")
 }
 
-// What the relay itself deals with.
+// The fields that the relay itself deals with.
 extension FieldName {
     static let contentLocation = FieldName(known: "content-location")
     static let range = FieldName(known: "range")

@@ -1,4 +1,4 @@
-/// What a caller asks of a route, before anything is prepared.
+/// A caller's request to a route, before anything is prepared.
 public struct HTTPRequest: Sendable {
     /// The method; a token.
     public var method: Method

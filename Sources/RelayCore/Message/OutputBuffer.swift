@@ -84,7 +84,7 @@
 
 /// Lends one buffer again and again, to whoever is on its loop.
 package final class OutputLoan {
-    /// What is kept between two uses; what had to grow beyond four times as much is let go.
+    /// The capacity that is kept between two uses; a buffer that had to grow beyond four times as much is let go.
     private static let kept = 65_536
 
     @safe @exclusivity(unchecked) private var spare: OutputBuffer?

@@ -1,8 +1,8 @@
 /// Why a value is not taken, and what to write instead; never the value itself.
 public struct Refusal: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, in words for whoever wrote it.
+    /// The mistake, in words for whoever wrote the value.
     public let message: String
-    /// What to do about it; nil when the message says it all.
+    /// The advice on what to do about it; nil when the message says it all.
     public let hint: String?
 
     /// Refuses a value with those words.

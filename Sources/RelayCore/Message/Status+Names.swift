@@ -23,7 +23,7 @@ extension Status {
     public static let found: Status = 302
     /// The answer is elsewhere (RFC 9110 §15.4.4).
     public static let seeOther: Status = 303
-    /// What the client has is still good (RFC 9110 §15.4.5).
+    /// The copy that the client has is still good (RFC 9110 §15.4.5).
     public static let notModified: Status = 304
     /// The same request is to go elsewhere for now (RFC 9110 §15.4.8).
     public static let temporaryRedirect: Status = 307

@@ -13,7 +13,7 @@ package struct DurationCounts: Sendable, Hashable {
         sum.microseconds &+= more.microseconds
     }
 
-    /// What has come since `earlier`; nothing where there were more then.
+    /// The durations that have come since `earlier`; none where there were more then.
     package func since(_ earlier: DurationCounts) -> DurationCounts {
         func rest(_ now: UInt64, _ before: UInt64) -> UInt64 { now > before ? now - before : 0 }
         var since = DurationCounts()

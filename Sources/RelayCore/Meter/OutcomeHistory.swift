@@ -1,5 +1,5 @@
-/// What became of a route's requests lately: of the last minute, or where those are few, of the latest twenty within the
-/// hour.
+/// The outcomes of a route's requests lately: of the last minute, or where those are few, of the latest twenty within
+/// the hour.
 ///
 /// Successes are only counted, not told one by one: what came between two looks lies evenly between them. Moments are
 /// milliseconds of the wall clock; a step backwards has it begin anew.
@@ -49,7 +49,7 @@ package struct OutcomeHistory: Sendable {
     mutating func note(_ counts: Counts, at now: Int64) {
         if let last = samples.last, now < last.at { (samples, troubles) = ([], []) }
         let begin = now - OutcomeHistory.minute
-        // What nobody looked at before counts as of the last minute.
+        // Requests from before the first look count as of the last minute.
         if samples.isEmpty { samples.append(Sample(at: begin, counts: Counts())) }
         let isSoon = samples.count > 1 && now - samples[samples.count - 2].at < OutcomeHistory.spacing
         if isSoon { samples.removeLast() }
@@ -58,7 +58,7 @@ package struct OutcomeHistory: Sendable {
         if old > 1 { samples.removeFirst(old - 1) }
     }
 
-    /// What became of the requests that the state of a route goes by; those counts have been noted.
+    /// The outcomes of the requests that the state of a route goes by; those counts have been noted.
     func lately(_ counts: Counts, at now: Int64) -> Counts {
         let minute = counts.since(before(now - OutcomeHistory.minute))
         return minute.all >= UInt64(OutcomeHistory.few) ? minute : latest(counts, at: now)

@@ -1,11 +1,11 @@
-/// What of a route's jobs is told but seldom: what failed, what the rules did, and how the route is doing.
+/// The part of a route's figures that is told but seldom: what failed, what the rules did, and how the route is doing.
 package struct RouteAccount: Sendable {
     package var health = RouteHealth()
     /// Failed attempts.
     package private(set) var failures: [FailureName: UInt64] = [:]
-    /// What each upstream failed of last.
+    /// The last failure of each upstream.
     package private(set) var lastFailures: [String: LastFailure] = [:]
-    /// What failed before any attempt, for want of a permit or of time.
+    /// The jobs that failed before any attempt, for want of a permit or of time.
     package private(set) var unsent: [FailureKind: UInt64] = [:]
     /// How often each rule has acted.
     package private(set) var recoveries: [RecoveryName: UInt64] = [:]

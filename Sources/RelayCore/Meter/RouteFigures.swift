@@ -1,4 +1,4 @@
-/// What has become of a route's requests since the daemon started.
+/// The outcomes of a route's requests since the daemon started.
 package struct RouteFigures: Sendable {
     /// Answered by an upstream, as the route's rules understand success.
     package var succeeded: UInt64 = 0

@@ -15,7 +15,7 @@ package enum RouteCondition: String, CaseIterable, Sendable {
 /// A state is a rate, so that it does not go to and fro with each request: it is entered at one share and left at a lower
 /// one. A minute without a failure in which something succeeded ends it too, as is needed where requests are few.
 package struct RouteHealth: Sendable {
-    /// What an upstream has answered since the start, as the loops count it.
+    /// The answers of the upstreams since the start, as the loops count them.
     struct Answered: Sendable {
         /// Requests that succeeded.
         var requests: UInt64 = 0
@@ -26,13 +26,13 @@ package struct RouteHealth: Sendable {
     /// Requests that ended, by a stand-in or a failure, since an upstream last succeeded.
     package private(set) var consecutiveFailures: UInt64 = 0
     package private(set) var lastFailure: LastFailure?
-    /// What became of the requests that the state goes by.
+    /// The outcomes of the requests that the state goes by.
     package private(set) var lately = OutcomeHistory.Counts()
 
     private var history = OutcomeHistory()
     /// Since the start; of those that were good, the ones that the loops do not count.
     private var counts = OutcomeHistory.Counts()
-    /// What was answered when a request failed last, or was answered by a stand-in.
+    /// The answers by the time a request failed last, or was answered by a stand-in.
     private var answeredThen = Answered()
     private var isFailing = false
     private var isDegraded = false
@@ -41,7 +41,7 @@ package struct RouteHealth: Sendable {
 
     /// Takes up what a job came to: one that is over, or one that waits for another attempt and may do so for days.
     mutating func count(_ report: JobReport, wall: Int64, _ answered: () -> Answered) {
-        // What came without an attempt says nothing about the upstream.
+        // The report of a kept job without an attempt says nothing about the upstream.
         let isUpstreamsDoing = !report.attempts.isEmpty || !report.isDurable
         guard report.state.isTerminal else {
             // That an attempt was ended, or that there was no room for it, says nothing about the upstream.

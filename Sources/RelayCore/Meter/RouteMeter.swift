@@ -3,14 +3,14 @@ import Synchronization
 /// The figures of a route since the daemon started; they outlive a reload.
 ///
 /// Each loop counts in a lane of its own, which nobody else writes, and whoever reads adds the lanes up: the common end
-/// of a request costs no lock. What is seldom is under one.
+/// of a request costs no lock. The figures that change seldom are under one.
 package final class RouteMeter: Sendable {
     private let lanes: [Lane]
     /// By name, of every configuration since the start: those that have gone come back with their figures.
     private let upstreams = Mutex<[String: UpstreamMeter]>([:])
     private let account = Mutex(RouteAccount())
 
-    /// What one lane counts.
+    /// The counts of one lane.
     private final class Lane: Sendable {
         let counts: InlineArray<15, Atomic<UInt64>>
         let answers = DurationCells()
@@ -56,7 +56,7 @@ package final class RouteMeter: Sendable {
                     if case .retry(let wait)? = attempt.next { cells.delays.took(wait, .lifetime) }
                 }
             }
-            // What came to its end without an attempt was never sent; who has gone was not refused.
+            // A job that ended without an attempt was never sent; a caller that has gone was not refused.
             if report.state.isTerminal, report.state != .cancelled, report.attempts.isEmpty,
                 let failure = report.failure
             {
@@ -185,7 +185,7 @@ extension RouteMeter {
     }
 }
 
-// What has been counted.
+// The figures that have been counted.
 extension RouteMeter {
     private func sum(_ count: Count) -> UInt64 {
         lanes.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }

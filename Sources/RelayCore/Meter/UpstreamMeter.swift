@@ -18,7 +18,7 @@ package final class UpstreamMeter: Sendable {
     func count(_ attempt: Attempt, lane: Int) {
         guard lanes.indices.contains(lane) else { return }
         if attempt.failure == nil { lanes[lane].succeeded.wrappingAdd(1, ordering: .relaxed) }
-        // What was never dialled took no time of the upstream's.
+        // An attempt that was never dialled took no time of the upstream's.
         if attempt.failure == nil || attempt.exchange != nil {
             lanes[lane].attempts.took(attempt.duration, .latency)
         }

@@ -10,7 +10,7 @@
     package var type: Range<Int>
     /// Whether it has a `Content-Encoding`.
     package var isCoded: Bool
-    /// What has come of its content, in its framing.
+    /// The part of its content that has come, in its framing.
     package var body: Range<Int>
     package var isChunked: Bool
     /// Bytes of the content; of one in chunks, of what has come of it.

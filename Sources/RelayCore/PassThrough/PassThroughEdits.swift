@@ -1,4 +1,4 @@
-/// What the fields of every request of a route lose, and which of them need the ordinary path.
+/// The fields that every request of a route loses, and those that need the ordinary path.
 package struct PassThroughEdits: Sendable {
     /// Names in lower case.
     package let dropped: [[UInt8]]
@@ -14,7 +14,7 @@ package struct PassThroughEdits: Sendable {
         names += policy.request.removeFields.map(\.bytes)
         for step in policy.prepare { names += step.fields.map { Array($0.name.lowercased().utf8) } }
         if let authentication = policy.authentication { names.append(authentication.fieldName.bytes) }
-        // What is looked into must be readable, whatever coding the caller would have taken.
+        // An answer that is looked into must be readable, whatever coding the caller would have taken.
         if route.inspectsBody { names.append(FieldName.acceptEncoding.bytes) }
         dropped = Array(Set(names))
         // A key of the caller's own stands in for one that is generated; a part of a coded answer cannot be read.

@@ -4,11 +4,11 @@
 package protocol PassThroughReceiver: AnyObject {
     /// Whether a plain answer can be passed on as one.
     var takesPlainAnswer: Bool { get }
-    /// Who takes the content of an answer that comes by pieces, or in chunks; nil where it must be there as a whole.
+    /// The receiver of an answer's content that comes by pieces, or in chunks; nil where it must be there as a whole.
     var pieces: (any PieceReceiver)? { get }
     /// Whether an answer of so many bytes may be waited for in memory.
     func hasRoom(for bytes: Int) -> Bool
-    /// The answer came; its bytes are a loan. What is not there yet comes by pieces.
+    /// The answer came; its bytes are a loan. The content that is not there yet comes by pieces.
     ///
     /// - Returns: whether a piece is wanted now.
     func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool

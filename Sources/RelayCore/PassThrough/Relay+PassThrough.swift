@@ -34,8 +34,8 @@ extension RouteTraffic {
 }
 
 extension Relay {
-    /// What a request that was passed through would have been all the time: its first attempt was sent at `began`, with
-    /// that leave.
+    /// The ordinary execution of a request that was passed through, as if it had been one all the time: its first
+    /// attempt was sent at `began`, with that leave.
     ///
     /// `token` is the credential that it was sent with, `began` is monotonic, in nanoseconds, and `wall` in milliseconds since 1970 UTC.
     package func adopt(

@@ -10,7 +10,7 @@ package protocol PromptBody: BodySource {
     func lendArrived(_ take: (Span<UInt8>) -> Int)
 }
 
-/// Who takes the rest of an answer's content piece by piece.
+/// The receiver of the rest of an answer's content, piece by piece.
 package protocol PieceReceiver: AnyObject {
     /// The next piece, which is a loan; it may be empty where nothing comes after it.
     ///
@@ -27,7 +27,7 @@ package protocol PieceReceiver: AnyObject {
     func brokeOff(_ failure: Failure)
 }
 
-/// Who sends the rest of an answer's content; after the last piece, or a break, it has nothing more to do with it.
+/// The sender of the rest of an answer's content; after the last piece, or a break, it has nothing more to do with it.
 package protocol PieceSender: AnyObject {
     /// Another piece is wanted.
     func goOn()

@@ -9,7 +9,7 @@ package protocol RequestKeeper: AnyObject, Sendable {
     func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer
 }
 
-/// What became of a request that was to be kept.
+/// The result for a request that was to be kept.
 package enum KeepAnswer: Sendable {
     case kept(KeptJobName)
     /// In words that are safe to show.

@@ -1,4 +1,4 @@
-/// What sets a bound: a key of the configuration, or a few words of the program's own.
+/// The name of what sets a bound: a key of the configuration, or a few words of the program's own.
 ///
 /// One word instead of three: a request that waits holds many of them.
 @safe package struct LimitName: Sendable {
@@ -24,7 +24,7 @@ public struct TimeLimit: Sendable {
         nanoseconds = duration?.saturatedNanoseconds ?? .min
     }
 
-    /// What sets it: a key of the configuration, or a few words.
+    /// The name of what sets it: a key of the configuration, or a few words.
     public var name: String { limitName.text }
 
     /// How long; nil where only the moment is known.

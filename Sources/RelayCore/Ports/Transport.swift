@@ -28,11 +28,11 @@ public final class OutboundRequest: Sendable {
     public let deadline: Instant
     /// The waits inside the attempt.
     public let timeouts: AttemptTimeouts
-    /// What the answer may cost.
+    /// The bounds on what the answer may cost.
     public let limits: ResponseLimits
     /// Whether sending it twice does no more than sending it once: its method is idempotent, or it carries a key.
     public let isRepeatable: Bool
-    /// What sets the deadline, for messages; nil where nobody has said.
+    /// The limit that sets the deadline, for messages; nil where nobody has said.
     public let timeLimit: TimeLimit?
     /// Where a second sending within the attempt goes on record first; nil for a request that nobody keeps.
     package let log: (any AttemptLog)?
@@ -162,7 +162,7 @@ public struct AttemptTimeouts: Sendable {
     package private(set) var idleNanoseconds: Int64
     /// Bytes a second that content has to move at, either way, on the average; 0 for any pace.
     public var minRate = 0
-    /// What sets both waits, for messages; nil for the route's `timeouts`.
+    /// The limit that sets both waits, for messages; nil for the route's `timeouts`.
     package var source: LimitName?
 
     /// Takes both waits, above zero each.
@@ -184,7 +184,7 @@ public struct AttemptTimeouts: Sendable {
     }
 }
 
-/// What a response may cost.
+/// The bounds on what a response may cost.
 public struct ResponseLimits: Sendable {
     /// Status line and fields together, in bytes; 64 KiB unless set.
     public var head: Int = 65_536

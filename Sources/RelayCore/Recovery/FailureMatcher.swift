@@ -16,7 +16,7 @@ public struct FailureMatcher: Sendable, Equatable {
         case kind(FailureKind)
     }
 
-    /// What the matcher names; a failure has to be one of these.
+    /// The tokens that the matcher names; a failure has to be one of these.
     public let tokens: [Token]
 
     /// The failures that any of the tokens names; none names none.

@@ -1,6 +1,6 @@
 // Answering now, and going on as a kept job.
 extension RecoveryMachine {
-    /// What would become of the request if it were kept.
+    /// The prospect of the request if it were kept.
     private enum Prospect {
         /// The job is due after that, by the rule of that name; nil where none has to be asked.
         case due(after: Duration, by: String?)
@@ -38,11 +38,11 @@ extension RecoveryMachine {
         attempts[attempts.count - 1].heldBack.append(HeldBack(rule: rule, reason: .notKept(reason)))
     }
 
-    /// What the rules for kept jobs, with what the request has spent of them, make of the same failure: it is kept if
-    /// they would send it again.
+    /// The verdict on the same failure by the rules for kept jobs, with what the request has spent of them: it is kept
+    /// if they would send it again.
     private func prospect(_ failure: Failure, _ situation: Situation) -> Prospect {
         guard situation.canRepeat else { return .none(.bodyGone) }
-        // What is not the request's fault is not the job's, which waits and spends nothing on it.
+        // A failure that is not the request's fault is not the job's, which waits and spends nothing on it.
         if failure.isHold || failure.sent == .neverSent && isOfNoRule(failure.kind) {
             return hasAttemptsLeftWhenKept
                 ? .due(after: .zero, by: nil) : .none(.attemptsSpent(maxAttemptsWhenKept))
@@ -75,7 +75,7 @@ extension RecoveryMachine {
 
     private var hasAttemptsLeftWhenKept: Bool { countedAttempts < maxAttemptsWhenKept }
 
-    /// What a kept job would have behind it before its last attempt.
+    /// The history that a kept job would have before its last attempt.
     private func history(before last: Attempt, _ situation: Situation) -> JobHistory {
         var history = JobHistory()
         history.deadline = situation.now.advanced(by: route.policy.delivery.expiresAfter)

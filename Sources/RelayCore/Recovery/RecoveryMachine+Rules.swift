@@ -107,7 +107,7 @@ extension RecoveryMachine {
     }
 }
 
-// What keeps a rule from acting; nil when nothing does.
+// The reasons that keep a rule from acting; nil when none does.
 extension RecoveryMachine {
     var isDurable: Bool { history != nil }
 
@@ -144,7 +144,7 @@ extension RecoveryMachine {
         count(index) + 1 < policy.maxAttempts ? nil : .ruleSpent(policy.maxAttempts)
     }
 
-    /// What a job that is kept adds to the load is asked when it is claimed again.
+    /// The load that a kept job adds is asked about when the job is claimed again.
     func spentBudget(_ situation: Situation) -> HeldBack.Reason? {
         isDurable || situation.hasBudget ? nil : .budgetSpent
     }
@@ -203,7 +203,7 @@ extension RecoveryMachine {
         let isKeyed = options.hasIdempotencyKey
         let mayRepeat =
             switch failure.kind {
-            // What the relay itself cut off is no failure that a rule could name: a crash would have left the same.
+            // An attempt that the relay itself cut off has no failure for a rule to name: a crash would leave the same.
             case .cancelled, .storedBodyUnread: route.mayRepeatAfterCrash(method, isKeyed: isKeyed)
             default: route.mayRepeat(method, isKeyed: isKeyed, after: failure, isExhausted: true)
             }

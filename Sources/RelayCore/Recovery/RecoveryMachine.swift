@@ -6,7 +6,7 @@ package struct RecoveryMachine: Sendable {
     package let route: Route
     /// When the time of the job's attempts and waits is over, which stands still while content moves.
     private var patience: Instant
-    /// What bounds all of it, whatever moves; nil where nothing does.
+    /// The bound of all of it, whatever moves; nil where there is none.
     package let end: TimeBound?
     /// Attempts of the job that may have reached the upstream, the first included.
     package let maxAttempts: Int
@@ -31,7 +31,7 @@ package struct RecoveryMachine: Sendable {
     var needsKey = false
     /// Times each rule has acted; empty until the first failure of a job that is not durable.
     var uses: [Int] = []
-    /// What a durable job brings along; nil for every other.
+    /// The history that a durable job brings along; nil for every other.
     let history: JobHistory?
     /// When a request that is answered in the upstream's stead is due as a kept job; nil of one that is not kept.
     var keepsAfter: Duration?
@@ -100,13 +100,13 @@ package struct RecoveryMachine: Sendable {
         /// Index of the upstream in the route's list.
         package let place: Int
         package let deadline: Instant
-        /// What sets the deadline.
+        /// The limit that sets the deadline.
         package let limit: TimeLimit
-        /// What bounds the attempt whatever moves.
+        /// The bound of the attempt, whatever moves.
         package let end: TimeBound?
     }
 
-    /// What to do after a failure.
+    /// The step to take after a failure.
     package enum Decision: Sendable {
         /// Send again at that time.
         case retry(at: Instant)
@@ -221,7 +221,7 @@ package struct RecoveryMachine: Sendable {
         }
     }
 
-    /// What a decision may draw on besides the failure itself.
+    /// The facts that a decision may draw on besides the failure itself.
     package struct Situation: Sendable {
         package var now: Instant
         /// False when the request body is gone, so that only an answer of the relay's own is left.
@@ -238,7 +238,7 @@ package struct RecoveryMachine: Sendable {
         package var hasBudget = true
         /// Whether what was held back can wait until it may be sent, and spends nothing on that.
         package var waits = false
-        /// What has held the attempt back, where it was.
+        /// The hold that has kept the attempt back, where there was one.
         package var hold: TrafficHold?
         /// Upstreams that failed so recently that no rule may enter them.
         package var cooling: [Int] = []
@@ -307,7 +307,7 @@ package struct RecoveryMachine: Sendable {
         }
     }
 
-    /// Whose fault the last failure is.
+    /// The last failure has that cause.
     package mutating func blamed(_ cause: FailureCause) {
         guard !attempts.isEmpty else { return }
         attempts[attempts.count - 1].failure?.blamed = cause
@@ -347,7 +347,7 @@ package struct RecoveryMachine: Sendable {
 }
 
 extension RecoveryMachine {
-    /// What a strategy's retry waits at least: what is never sent costs no attempt, and so must cost time.
+    /// The least wait of a strategy's retry: an attempt that is never sent does not count, and so must cost time.
     private func pause(_ situation: Situation) -> Duration {
         guard unsentInARow > 1 else { return .zero }
         return RecoveryMachine.unsentPace.wait(beforeRetry: unsentInARow - 1, random: situation.random)

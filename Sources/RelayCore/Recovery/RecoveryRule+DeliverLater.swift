@@ -1,6 +1,6 @@
 extension RecoveryRule {
-    /// What delivers the kept jobs of a route without rules: an upstream that is down, slow or out of order is tried
-    /// again for two days.
+    /// The rule that delivers the kept jobs of a route without rules: an upstream that is down, slow or out of order is
+    /// tried again for two days.
     package static let deliverLater: RecoveryRule = {
         var retry = RetryPolicy()
         let waits: [Duration] = [

@@ -38,7 +38,7 @@ public struct RecoveryRule: Sendable {
 }
 
 extension RecoveryRule {
-    /// What the rule may decide; what a program's own strategy does is not known before.
+    /// The decisions that the rule may make; those of a program's own strategy are not known before.
     package var words: [Attempt.Next.Word] {
         switch action {
         case .retry: [.retry]
@@ -57,7 +57,7 @@ extension RecoveryRule {
 /// Which requests may be sent again that may have been carried out (RFC 9110 §9.2.2): their outcome is unknown, or their
 /// answer is a failure that does not say they were refused.
 ///
-/// What was never sent, or was refused, may always be sent again.
+/// A request that was never sent, or was refused, may always be sent again.
 public enum RepeatableMethods: String, CaseIterable, Sendable {
     /// Those with an idempotent method: GET, HEAD, PUT, DELETE, OPTIONS, TRACE.
     case idempotent
@@ -93,7 +93,7 @@ package struct RetryPolicy: Sendable {
     package init() {}
 }
 
-/// What stands in for the upstream's answer.
+/// An answer that stands in for the upstream's.
 public enum StandIn: String, CaseIterable, Sendable {
     /// An answer that is as good as the upstream's.
     case fallback

@@ -1,12 +1,12 @@
-/// What a program does about a failed attempt.
+/// A program's own way to deal with a failed attempt.
 ///
 /// Strategies stand in a route's `recovery` list among the ready-made rules, behind a `FailureMatcher` of their own
 /// (`RecoveryRule.strategy` of RelayKit), and the list is read from the top after every failed attempt. A
-/// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends by its deadline and within
+/// strategy decides; the engine counts, waits and sends. With any answer, the job ends by its deadline and within
 /// its attempts. Those that were never sent cost none of these and are bounded by themselves: a job makes 100 of them
 /// at most, and from the second in a row on a retry waits 50 to 100 ms at least, then twice as long each time up to 10 s.
 public protocol RecoveryStrategy: Sendable {
-    /// What the timeline and `recovered by` call it.
+    /// The strategy's name in the timeline and in `recovered by`.
     var name: String { get }
 
     /// Decides about one failure. Its time counts against the job's: at the job's deadline it is cancelled, and when
@@ -29,7 +29,7 @@ extension RecoveryStrategy {
     public var name: String { String(describing: Self.self) }
 }
 
-/// What a strategy wants to be done.
+/// The step that a strategy asks for.
 public enum RecoveryDisposition: Sendable {
     /// Not mine: the next rule is asked.
     case passOn
@@ -44,7 +44,7 @@ public enum RecoveryDisposition: Sendable {
     case retry(HTTPRequest, after: Duration)
 }
 
-/// What is left of a job when a strategy is asked.
+/// The attempts and the time that a job has left when a strategy is asked.
 public struct RecoveryContext: Sendable {
     /// The attempt that failed, counted from 1.
     public let attempt: Int
@@ -58,7 +58,7 @@ public struct RecoveryContext: Sendable {
     /// The route's name.
     public let route: String
 
-    /// What a service would tell a strategy; for a test of one.
+    /// The context that a service would give a strategy; for a test of one.
     ///
     /// - Parameters:
     ///   - attempt: the attempt that failed, counted from 1.

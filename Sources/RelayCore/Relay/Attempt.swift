@@ -19,14 +19,14 @@ public struct Attempt: Sendable {
     public var redirects = 0
     /// The rule that decided what came next; nil when none matched or none was asked.
     public var rule: String?
-    /// What the rule decided; nil when none matched or none was asked.
+    /// The rule's decision; nil when none matched or none was asked.
     public var next: Next?
     /// The rules that matched and did not act, each with its reason, in the order they were read.
     public var heldBack: [HeldBack] = []
     /// The rule that sends the request again as a kept job, where `rule` has only answered it.
     package var resentBy: String?
 
-    /// What the rule decided.
+    /// A rule's decision.
     public enum Next: Sendable, Equatable {
         /// The request is sent again after that wait.
         case retry(after: Duration)
@@ -121,7 +121,7 @@ extension Attempt {
             && !isSpared
     }
 
-    /// What is known of an attempt that a crash cut short.
+    /// The account of an attempt that a crash cut short.
     package init(interrupted begun: BegunAttempt, number: Int) {
         self.init(number: number, upstream: begun.upstream, beganAt: begun.beganAt)
         failure = Failure(

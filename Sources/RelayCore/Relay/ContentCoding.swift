@@ -6,7 +6,7 @@ enum ContentCoding {
         "x-gzip", "zstd",
     ]
 
-    /// What an answer whose coding was not undone is in; nil for one that can be read as it is.
+    /// The coding that an answer is still in, in words; nil for one that can be read as it is.
     static func unread(_ fields: HeaderFields) -> String? {
         let codings = fields.values(.contentEncoding).flatMap { $0.split(separator: ",") }
             .map { $0.trimming { $0 == " " || $0 == "\t" }.lowercased() }

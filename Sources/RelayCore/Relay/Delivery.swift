@@ -18,7 +18,7 @@ package struct Delivery: Sendable {
     }
 
     package var ending: Ending
-    /// What the run makes of the job; the store has the last word.
+    /// The run's view of the job; the store has the last word.
     package let report: JobReport
     /// The upstream's last answer, where there was one.
     package var answer: HTTPResponse?
@@ -26,7 +26,7 @@ package struct Delivery: Sendable {
     package var leavesDoubt = false
     /// The memory its answer takes, until that is on disk.
     package var room: MemoryHold?
-    /// What it waits for before it may be sent.
+    /// The hold that it waits for before it may be sent.
     package var hold: TrafficHold?
     /// There was no room for the answer's content, which nothing had to look into.
     package var lacksContent = false

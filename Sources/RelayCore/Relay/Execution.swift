@@ -10,9 +10,9 @@ package final class Execution {
     let vault: CredentialVault
     /// The memory that the collected answer takes.
     var room: MemoryHold?
-    /// Who keeps the request where a rule answers it and wants that; nil where nobody can.
+    /// The keeper of the request where a rule answers it and wants it kept; nil where nobody can keep it.
     package var keeper: (any RequestKeeper)?
-    /// Whose answer may wait for room, where the job is one of a stream.
+    /// The turn to wait for room for the answer, where the job is one of a stream.
     package var turn: AnswerTurn?
 
     /// The wait without a task that is under way.
@@ -85,7 +85,7 @@ extension RelayPorts {
     }
 }
 
-// What needs no waiting: what others are told, what the route remembers, and a program's code that answers at once.
+// Work without waiting: what others are told, what the route remembers, and a program's code that answers at once.
 extension Execution {
     /// The credential of the attempt is there, or is known not to be had.
     func obtained(_ result: Result<Token, Failure>) {
@@ -145,7 +145,7 @@ extension Execution {
         }
     }
 
-    /// What the jobs of the route share.
+    /// The memory that the jobs of the route share, as far as a decision draws on it.
     func recall(after refusal: ExecutionMachine.TokenRefusal? = nil) -> RouteRecall {
         let (context, now) = (machine.context, ports.time.now())
         var recall = RouteRecall(random: ports.entropy.next())
@@ -187,7 +187,7 @@ extension Execution {
     }
 }
 
-// What the route's traffic has to say.
+// The dealings with the route's traffic.
 extension Execution {
     private func askLeave() {
         let moment = moment
@@ -206,7 +206,7 @@ extension Execution {
             attemptTurn = nil
             machine.permitted()
         case .held(let hold, let turn):
-            // Who has waited for its turn in vain has had it.
+            // An attempt that has waited for its turn in vain has had that turn.
             attemptTurn = turn
             machine.held(hold, moment)
             // Whether it goes elsewhere is decided only then.
@@ -271,7 +271,7 @@ extension Execution {
         return holdsBudget
     }
 
-    /// What was decided on is known now: only a retry keeps its part of the budget.
+    /// The decision is known now: only a retry keeps its part of the budget.
     func settleBudget() { if !machine.isRetry { giveBackBudget() } }
 
     private func giveBackBudget() {
@@ -294,7 +294,7 @@ extension Execution {
         tell(verdict.change)
     }
 
-    /// What its content took says nothing of how soon the upstream answers.
+    /// The time that its content took says nothing of how soon the upstream answers.
     private func settled(_ given: TrafficLeave) -> TrafficLeave {
         var leave = given
         leave.began = leave.began.advanced(by: machine.recovery.timeMoved)

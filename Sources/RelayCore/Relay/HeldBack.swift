@@ -2,7 +2,7 @@
 public struct HeldBack: Sendable, Equatable {
     /// The rule's name.
     public let rule: String
-    /// What kept it from that.
+    /// The reason that kept it from that.
     public let reason: Reason
 
     /// Says of a rule why it did not act.
@@ -11,7 +11,7 @@ public struct HeldBack: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// What keeps a rule from acting.
+    /// A reason that keeps a rule from acting.
     public enum Reason: Sendable, Equatable {
         /// Bytes were sent, no complete answer came, and the method is not idempotent (RFC 9110 §9.2.2).
         case outcomeUnknown

@@ -1,4 +1,4 @@
-/// Who asked for what; the fields every record about a job carries.
+/// A job's request and its caller; the fields every record about a job carries.
 package final class JobContext: Sendable {
     package let id: JobID
     package let route: Route
@@ -7,7 +7,7 @@ package final class JobContext: Sendable {
     package let target: String
     package let options: JobOptions
     package let client: ClientIdentity?
-    /// What the caller takes of what all share; nil for programs, operators and jobs that are kept.
+    /// The caller's part in what all share; nil for programs, operators and jobs that are kept.
     package let share: CallerShare?
     package let memory: RouteMemory
     /// Nil for every job of the daemon.

@@ -1,6 +1,6 @@
 /// A program's own code in the way of one job; the daemon's jobs have none.
 ///
-/// Called in the job's task and in the order of an attempt. What it throws is a failure like any other.
+/// Called in the job's task and in the order of an attempt. An error that it throws is a failure like any other.
 package protocol JobHooks: AnyObject, Sendable {
     /// Whether there is anything to do in that phase.
     func hasSteps(_ phase: PreparationPhase) -> Bool

@@ -1,4 +1,4 @@
-/// What the caller asked for this one job; only ever tighter than the route.
+/// The caller's wishes for this one job; only ever tighter than the route.
 package struct JobOptions: Sendable {
     /// Bounds all of the job's time up to the head of a streamed answer, also that in which content moves, which
     /// `timeouts.total` does not count.
@@ -13,7 +13,7 @@ package struct JobOptions: Sendable {
     package var hasIdempotencyKey = false
     /// Whether the whole answer is wanted in memory: it is then collected before it is judged.
     package var collectsAnswer = false
-    /// What the caller calls the job, as `key=value`; kept with its record.
+    /// The caller's names for the job, as `key=value`; kept with its record.
     package var labels: [String] = []
 
     package init() {}

@@ -1,7 +1,7 @@
 /// Leads whoever follows an answer's references back through the relay.
 ///
-/// What a reference means is told by the request it answers (RFC 9110 §10.2.2, RFC 3986 §5). What it names below the
-/// base of one of the route's upstreams has a path of its own at the relay; everything else is left to the caller.
+/// The answered request tells the meaning of a reference (RFC 9110 §10.2.2, RFC 3986 §5). A target below the base of
+/// one of the route's upstreams has a path of its own at the relay; everything else is left to the caller.
 struct LocationRewrite {
     /// `/r/ROUTE/`; nil where the route leaves references as they are.
     let prefix: String?
@@ -50,7 +50,7 @@ struct LocationRewrite {
         return query.withoutSecrets(query.removed(from: String(led[..<fragment])) + led[fragment...])
     }
 
-    /// What a caller is to be given for a reference; nil leaves it as it is.
+    /// The reference that a caller is given in place of that one; nil leaves it as it is.
     func reference(_ text: String) -> String? {
         guard prefix != nil else { return nil }
         let fragment = text.firstIndex(of: "#").map { text[$0...] } ?? ""

@@ -1,7 +1,7 @@
 /// How a job ended that somebody waited for: exactly one of these, exactly once.
 package struct Outcome: Sendable {
-    /// What its caller gets: a success, what stands in for one, or the upstream's last answer as it is; nil when there
-    /// is none.
+    /// The answer its caller gets: a success, what stands in for one, or the upstream's last answer as it is; nil when
+    /// there is none.
     package var answer: HTTPResponse?
     package let report: JobReport
     /// The memory its answer takes, until that is passed on.
@@ -64,7 +64,7 @@ package struct Outcome: Sendable {
     package var failure: Failure? { report.failure }
 }
 
-/// Who made an answer.
+/// The source of an answer.
 public enum AnswerSource: String, CaseIterable, Sendable {
     /// The upstream.
     case upstream

@@ -90,8 +90,8 @@ package struct Preparation: Sendable {
         }
         var limits = route.policy.limits
         if route.inspectsBody {
-            // What is looked into must be readable, whatever coding the caller would have taken; a part of a coded
-            // answer is not.
+            // A body that is looked into must be readable, whatever coding the caller would have taken; a part of a
+            // coded answer is not.
             limits.decodesContent = true
             fields.remove(.acceptEncoding)
             if !added.contains(.acceptEncoding) {

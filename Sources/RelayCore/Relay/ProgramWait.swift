@@ -33,7 +33,7 @@ extension RelayPorts {
         return pending
     }
 
-    /// What comes of the work, or nil at `deadline`; it then goes on with nobody to wait for it.
+    /// The outcome of the work, or nil at `deadline`; the work then goes on with nobody to wait for it.
     package func wait<Value: Sendable>(for pending: Pending<Value>, by deadline: Instant) async -> Value? {
         let timer = start { [time] in
             guard (try? await time.expire(at: deadline)) != nil else { return }
@@ -64,7 +64,7 @@ package final class Pending<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    /// Whoever waits goes on with nothing, or whoever would wait next.
+    /// The waiter goes on with nothing; without one, the next that would wait does.
     package func giveUp() {
         let waiter = state.withLock { state in
             state.isGivenUp = state.waiter == nil
@@ -95,7 +95,7 @@ package final class Pending<Value: Sendable>: Sendable {
 }
 
 extension Result {
-    /// What the work comes to.
+    /// The outcome of the work.
     package init(of work: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await work())

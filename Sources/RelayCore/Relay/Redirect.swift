@@ -10,7 +10,7 @@ package struct Redirect: Sendable, Equatable {
 
     /// How far a request got whose redirect ended like that.
     ///
-    /// What led to the redirect was sent; where it was not asked to be repeated it has had its effect.
+    /// The request that led to the redirect was sent; where it was not asked to be repeated it has had its effect.
     func sent(_ sent: Sent, after method: Method) -> Sent {
         guard sent == .answered || sent == .refused, keepsBody, method == self.method else { return .unknown }
         return sent == .refused && repeatsRequest ? .refused : .answered
@@ -69,8 +69,8 @@ package struct Redirect: Sendable, Equatable {
         return normalized(folder + reference)
     }
 
-    /// What follows the origin in an absolute or scheme-relative reference; `.some(nil)` when it is another origin, nil
-    /// when the reference is relative.
+    /// The part behind the origin in an absolute or scheme-relative reference; `.some(nil)` when the origin is another,
+    /// nil when the reference is relative.
     private static func pathAfterAuthority(_ reference: String, _ origin: Origin) -> String?? {
         let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" }
         var rest = reference[...]

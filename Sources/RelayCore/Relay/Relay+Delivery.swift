@@ -1,7 +1,7 @@
 extension Relay {
     /// Runs a durable job, whose context has its history, to its end or to its first wait.
     ///
-    /// What a rule does without a wait happens within the run: a new credential, another upstream, a redirect.
+    /// A step that a rule takes without a wait happens within the run: a new credential, another upstream, a redirect.
     ///
     /// - Parameters:
     ///   - request: the job's own request; a body that is a stream can begin again.

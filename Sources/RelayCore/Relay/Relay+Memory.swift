@@ -12,7 +12,7 @@ extension Relay {
     @inline(never)
     func findRoom(for source: any BodySource, limit: Int, _ execution: Execution) async -> Bool {
         guard let memory = ports.memory else { return true }
-        // What is too large is refused for its size, and takes nothing.
+        // An answer that is too large is refused for its size, and takes nothing.
         if let length = source.length, length > UInt64(limit) { return true }
         let wanted = source.length.map { Int($0) } ?? limit
         guard wanted > MemoryAccount.free else { return true }

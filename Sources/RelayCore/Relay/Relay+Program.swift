@@ -58,7 +58,7 @@ extension Relay {
         }
         let prepared = await bounding(at: deadline, ports.time, prepare)
         if Task.isCancelled { return .failure(.callerGone) }
-        // What is thrown from then on is thrown because of the cancellation.
+        // An error thrown from the deadline on is thrown because of the cancellation.
         if case .success = prepared, let prepared { return prepared }
         if let prepared, ports.time.now() < deadline { return prepared }
         return .failure(

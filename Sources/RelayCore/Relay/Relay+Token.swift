@@ -8,7 +8,7 @@ extension Relay {
         execution.obtained(result)
     }
 
-    /// What can be said at once of the credential of the attempt that has begun; nil when it has to be waited for.
+    /// The credential of the attempt that has begun, or its failure; nil when it has to be waited for.
     func readyToken(_ execution: Execution) -> Result<Token, Failure>? {
         execution.vault.readyToken(execution.credential, refused: execution.machine.refused, ports: ports)
     }

@@ -1,7 +1,7 @@
 /// Runs one request through preparation, attempts and recovery to its one outcome.
 ///
-/// The same code serves the daemon and programs that use the library: what differs is behind the ports. What is
-/// decided is decided in `ExecutionMachine`; here is only the waiting.
+/// The same code serves the daemon and programs that use the library: what differs is behind the ports. Decisions are
+/// made in `ExecutionMachine`; here is only the waiting.
 package final class Relay: Sendable {
     package let ports: RelayPorts
     /// Fields every attempt carries, such as `Via`.
@@ -36,7 +36,7 @@ package final class Relay: Sendable {
         case .success(let execution):
             execution.turn = turn
             await run(execution)
-            // What becomes of content that goes to a program is between it and its source.
+            // The fate of content that goes to a program is between the program and the content's source.
             execution.answerEnded(.whole)
             outcome = execution.outcome
         }

@@ -37,7 +37,7 @@ package struct ResponseJudge: Sendable {
         min(route.policy.success.inspectLimit, route.policy.limits.body)
     }
 
-    /// What sets that limit.
+    /// The setting that sets that limit.
     package var inspectKey: StaticString {
         route.policy.success.inspectLimit < route.policy.limits.body
             ? "success.inspect_limit" : "limits.max_response_body"
@@ -92,8 +92,8 @@ package struct ResponseJudge: Sendable {
 
     /// Applies `error_types` to a failure, whatever stage it came from.
     ///
-    /// What the caller did, and what was never sent because it could not be made, keep their names: no rule may act
-    /// on them.
+    /// Failures of the caller's own, and of requests that were never sent because they could not be made, keep their
+    /// names: no rule may act on them.
     package func named(_ failure: Failure) -> Failure {
         if failure.isCallers || failure.kind == .preparation { return failure }
         for (index, rule) in route.policy.errorTypes.enumerated() {
@@ -107,7 +107,7 @@ package struct ResponseJudge: Sendable {
             if let isRetryable = rule.isRetryable { named.isRetryable = isRetryable }
             if let status = rule.treatAsStatus {
                 named.treatedAsStatus = status
-                // What was not answered has no status to be treated as far as its verdict goes.
+                // The status tells how far a request got only where the request was answered.
                 if named.sent == .answered || named.sent == .refused {
                     named.sent = status.refuses(retryAfter: failure.retryAfter) ? .refused : .answered
                 }
@@ -118,9 +118,9 @@ package struct ResponseJudge: Sendable {
     }
 }
 
-// What an answer is before any `quick_recovery` rule has seen it.
+// The verdict on an answer before any `quick_recovery` rule has seen it.
 extension ResponseJudge {
-    /// What was found in an answer.
+    /// A finding about an answer.
     private enum Finding {
         /// The part of the content that is passed on, where not all of it is.
         case success(Range<Int>?)

@@ -13,7 +13,7 @@ extension Route {
         }
     }
 
-    /// What becomes of an answer after its head.
+    /// The failures that an answer may meet after its head.
     private static let breaks: [FailureKind] = [
         .httpResponseIncomplete, .httpResponseTimeout, .httpResponseContentCoding, .httpProtocolError,
         .connectionReadTimeout, .connectionWriteTimeout, .connectionTerminated, .tlsAlertReceived,

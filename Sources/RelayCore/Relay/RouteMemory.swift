@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the jobs of one route share: the last good answers, the upstreams that failed a moment ago, and the tokens that
-/// were refused.
+/// The memory that the jobs of one route share: the last good answers, the upstreams that failed a moment ago, and the
+/// tokens that were refused.
 package final class RouteMemory: Sendable {
     private struct State {
         var answers = LastGoodAnswers()
@@ -17,11 +17,11 @@ package final class RouteMemory: Sendable {
     private static let refusalLimit = 10_000
 
     private let state = Mutex(State())
-    /// What the upstreams are sent, and how they take it.
+    /// The traffic to the upstreams, and how they take it.
     package let traffic: RouteTraffic
-    /// What has become of the route's jobs.
+    /// The figures of the route's jobs.
     package let meter: RouteMeter
-    /// What has become of the attempts, by upstream.
+    /// The figures of the attempts, by upstream.
     package let upstreams: [UpstreamMeter]
 
     package init(

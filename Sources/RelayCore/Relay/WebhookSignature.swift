@@ -1,4 +1,4 @@
-/// What identifies, dates and signs one attempt (Standard Webhooks 1.0.0).
+/// The identity, the date and the signature of one attempt (Standard Webhooks 1.0.0).
 struct WebhookSignature {
     /// The job's, on every attempt and every replay: by it a receiver knows what it has had before.
     let id: String

@@ -1,4 +1,4 @@
-/// What became of an answer whose head was with its caller before its content was there.
+/// The end of an answer whose head was with its caller before its content was there.
 package enum AnswerEnd: Sendable {
     /// All of it has come from its upstream.
     case whole

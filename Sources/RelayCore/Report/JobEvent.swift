@@ -1,7 +1,7 @@
 /// Something that happened to a job, to a route or to the relay; past tense.
 ///
-/// Whoever tells of it tells the announcer alone; who listens takes up what is theirs. What is large and seldom is boxed,
-/// so that the event itself is small.
+/// The code that tells of an event tells the announcer alone; each listener takes up what is its own. Large and
+/// rare cases are boxed, so that the event itself is small.
 package enum JobEvent: Sendable {
     /// A job is on disk.
     case accepted(JobReport)
@@ -57,9 +57,9 @@ package protocol JobListener: AnyObject, Sendable {
     func heard(_ event: JobEvent, at wall: Int64)
 }
 
-/// What an operator said of an upstream's breaker.
+/// An operator's word on an upstream's breaker.
 package struct BreakerOrdered: Sendable {
-    /// Who asked for it; nil when the kernel has no name for them.
+    /// The user who asked for it; nil when the kernel has no name for them.
     package var by: Principal?
     package var upstream: String
     /// Nil leaves the breaker to itself.
@@ -92,9 +92,9 @@ package struct BreakerOrdered: Sendable {
     }
 }
 
-/// What an operator lifted of a route's limits.
+/// The lifting of a route's limits by an operator.
 package struct LimitsChange: Sendable {
-    /// Who asked for it; nil when the kernel has no name for them.
+    /// The user who asked for it; nil when the kernel has no name for them.
     package var by: Principal?
     package var upstreams: [String]
     /// The requests it was about; nil where it was about all.
@@ -154,9 +154,9 @@ package struct RefusedRequest: Sendable {
     }
 }
 
-/// What an action did.
+/// The effect of an action.
 package struct JobsChange: Sendable {
-    /// Who asked for it; nil when the kernel has no name for them.
+    /// The user who asked for it; nil when the kernel has no name for them.
     package var by: Principal?
     package var action: JobAction
     package var filter: JobFilter

@@ -1,11 +1,11 @@
-/// What became of a job: the one account of it, whoever asks and wherever it is told.
+/// The course of a job: the one account of it, whoever asks and wherever it is told.
 ///
 /// A class, since it goes through many hands and each of them has the same.
 package final class JobReport: Sendable {
     package let id: JobID
     /// The route's name.
     package let route: String
-    /// Who handed it over; nil when that is not known.
+    /// The user who handed it over; nil when that is not known.
     package let user: UInt32?
     /// Its request line, its submitter and what else it came with; nil where only the store was asked.
     package let context: JobContext?
@@ -17,7 +17,7 @@ package final class JobReport: Sendable {
     package let reason: WaitReason?
     /// Why it is over without success; nil when the state says it all.
     package let end: EndReason?
-    /// Who made its answer; nil when it has none.
+    /// The source of its answer; nil when it has none.
     package let source: AnswerSource?
     /// The status of its answer.
     package let status: Status?
@@ -27,21 +27,21 @@ package final class JobReport: Sendable {
     package let attempts: [Attempt]
     /// Of its whole life.
     package let attemptCount: Int
-    /// What brought it to this.
+    /// The cause that brought it to this.
     package let cause: Cause
     /// Why its body was not kept for another attempt; nil when it was, or nobody could have wanted it.
     package let sentOnceBecause: String?
     /// The job that goes on with a request that was answered in the upstream's stead; nil where none does.
     package let keptJob: KeptJobName?
-    /// What the caller of a kept job was answered with before it was kept; nil of one that was kept at once, and where
-    /// that is not told.
+    /// The stand-in that answered the caller of a kept job before it was kept; nil of one that was kept at once, and
+    /// where that is not told.
     package let answeredWith: StandIn?
     /// Whether it was over, and begins another life.
     package let isRevived: Bool
     /// How long it waited for a permit of its route before anything else; nil where it did not have to.
     package let permitWait: Duration?
 
-    /// What may change a job.
+    /// A cause that may change a job.
     package enum Cause: Hashable, Sendable {
         /// An attempt, or what was decided after it.
         case run

@@ -17,7 +17,7 @@ extension PublicKeyPins {
         self.init(keys: keys, host: host)
     }
 
-    /// What a digest in Base64 is.
+    /// The description of a digest in Base64.
     package static let digestText = "the SHA-256 of a public key, 44 characters of base64"
 
     /// Reads one digest.

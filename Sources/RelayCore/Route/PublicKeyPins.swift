@@ -45,7 +45,7 @@ public struct PublicKeyPins: Hashable, Sendable {
         self.host = host
     }
 
-    /// What is to be done about a connection whose chain was verified.
+    /// The verdict on a connection whose chain was verified.
     package enum Verdict: Sendable, Equatable {
         /// The pins are not for that host, or no longer count.
         case notPinned

@@ -1,6 +1,6 @@
 package import RelayJSON
 
-/// What the route changes in every request of a job.
+/// The route's changes to every request of a job.
 package struct RequestRules: Sendable {
     package var setFields: [(name: String, value: String)] = []
     package var removeFields: [FieldName] = []

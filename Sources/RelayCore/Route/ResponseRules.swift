@@ -58,7 +58,7 @@ public struct StatusSet: Sendable, Equatable {
     }
 }
 
-/// What an answer must be to count as success.
+/// The conditions for an answer to count as success.
 public struct SuccessRule: Sendable {
     /// Statuses that count as success; 200 to 299 unless set.
     public var statuses = StatusSet.success
@@ -79,7 +79,7 @@ public struct SuccessRule: Sendable {
 
 /// One condition on the JSON body.
 public struct BodyCheck: Sendable {
-    /// What is asked of the value.
+    /// A demand on the value.
     public enum Condition: Sendable {
         /// Present and not null, or (false) absent or null.
         case exists(Bool)
@@ -91,7 +91,7 @@ public struct BodyCheck: Sendable {
 
     /// Where the value stands.
     public var pointer: JSONPointer
-    /// What is asked of it.
+    /// The demand on it.
     public var condition: Condition
 
     /// Asks that of the value at `pointer`.
@@ -105,7 +105,7 @@ public struct BodyCheck: Sendable {
 public struct BodyFailureCheck: Sendable {
     /// The condition.
     public var check: BodyCheck
-    /// What the failure is called.
+    /// The name of the failure.
     public var kind: FailureKind
     /// False keeps `retry` rules from acting on it.
     public var isRetryable: Bool?
@@ -118,9 +118,9 @@ public struct BodyFailureCheck: Sendable {
     }
 }
 
-/// What is made of a successful answer.
+/// The rules for a successful answer.
 public struct ResponseRules: Sendable, Equatable {
-    /// What an answer without content is.
+    /// The treatment of an answer without content.
     public enum EmptyPolicy: String, CaseIterable, Sendable {
         /// An answer without content is passed on.
         case accept
@@ -132,9 +132,9 @@ public struct ResponseRules: Sendable, Equatable {
     public var unwrap: JSONPointer?
     /// The body must be valid JSON.
     public var expectsJSON = false
-    /// What an answer without content is; passed on unless set.
+    /// The treatment of an answer without content; it is passed on unless set.
     public var empty = EmptyPolicy.accept
-    /// What is made of a redirect; an answer like any other unless set.
+    /// The treatment of a redirect; it is an answer like any other unless set.
     public var redirects = Redirects.return
     /// Whether, and for how long, the last good answer to each GET is kept for `respond` as `stale`; nil keeps none.
     public var keepsLastGood: LastGoodRule?
@@ -144,7 +144,7 @@ public struct ResponseRules: Sendable, Equatable {
     /// Those that lead below an upstream's base are rewritten to begin there.
     package var locationPrefix: String?
 
-    /// What is made of a 3xx answer with a `Location`.
+    /// The treatment of a 3xx answer with a `Location`.
     public enum Redirects: String, CaseIterable, Sendable {
         /// It is an answer like any other: a failure of the class `3xx` unless `success` lists it.
         case `return`
@@ -197,13 +197,13 @@ public struct ErrorTypeRule: Sendable {
     public var on: FailureMatcher?
     /// Empty matches whatever the upstream's code is.
     public var apiCodes: [String]
-    /// What the answer has to have among its fields; nil looks at none, and matches failures without an answer too.
+    /// The field that the answer has to have; nil looks at none, and matches failures without an answer too.
     public var header: HeaderCheck?
-    /// What such a failure is called.
+    /// The name of such a failure.
     public var kind: FailureKind
     /// The status that rules match it against; nil leaves it its own.
     public var treatAsStatus: Status?
-    /// What the failure says about repeating; nil leaves that to the rules.
+    /// The failure's word on repeating; nil leaves that to the rules.
     ///
     /// False keeps retry rules from acting on it, and an answer that says so counts for no trouble of the upstream: neither
     /// for its breaker and its window nor for the patience it asks for.

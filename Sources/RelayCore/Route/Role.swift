@@ -1,4 +1,4 @@
-/// What a listener's callers may do.
+/// The rights of a listener's callers.
 package enum Role: String, CaseIterable, Sendable {
     /// Read the metrics, and nothing else.
     case metrics

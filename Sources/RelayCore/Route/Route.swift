@@ -26,7 +26,7 @@ package final class Route: Sendable {
     private let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
     let longestHold: Duration?
-    /// What its attempts are spaced by; nil where nothing bounds their rate.
+    /// The spacing of its attempts; nil where nothing bounds their rate.
     let spacing: RateLimitMachine.Spacing?
 
     package init(name: String, policy: RoutePolicy) {
@@ -80,7 +80,7 @@ public struct RoutePolicy: Sendable {
     /// The bounds of every wait.
     public var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
-    /// What keeps requests from making an upstream's trouble worse; all of it is on but for the rate limit.
+    /// The means that keep requests from making an upstream's trouble worse; all are on but for the rate limit.
     public var traffic = TrafficSettings()
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
@@ -91,25 +91,25 @@ public struct RoutePolicy: Sendable {
     /// How requests carry a key that makes repeating them safe.
     public var idempotency = IdempotencySettings()
     package var prepare: [PreparationStep] = []
-    /// What an error document of the upstream looks like; nil looks for none.
+    /// The form of the upstream's error documents; nil looks for none.
     ///
     /// `Request.errorDocument` of RelayKit reads one into a type of the program's own.
     public var apiError: APIErrorRule?
     package var quickRecovery: [QuickRecoveryRule] = []
-    /// What an answer must be to count as a success.
+    /// The conditions for an answer to count as a success.
     public var success = SuccessRule()
-    /// What is made of an answer that does.
+    /// The rules for an answer that counts as one.
     public var response = ResponseRules()
     /// Names for failures, given before the rules read them; the first that matches counts.
     public var errorTypes: [ErrorTypeRule] = []
-    /// What happens after a failed attempt: read from the top after every one, the first rule that acts decides.
+    /// The rules for what follows a failed attempt: read from the top after every one, the first that acts decides.
     ///
     /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
     /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
     /// about their failures.
     package var deliversLater = false
-    /// What an answer may cost.
+    /// The bounds on what an answer may cost.
     public var limits = ResponseLimits()
     package var delivery = DeliverySettings()
     /// How requests are signed; nil leaves them as they are.
@@ -168,7 +168,7 @@ package struct DeliverySettings: Sendable, Equatable {
         case route
     }
 
-    /// What becomes of a request that does not say `respond-async`.
+    /// The treatment of a request that does not say `respond-async`.
     package var mode = DeliveryMode.sync
     /// How long a job may wait for its delivery in all: one second to 365 days.
     package var expiresAfter: Duration = .seconds(7 * 86_400)
@@ -221,7 +221,7 @@ package struct ConcurrencyLimit: Sendable {
     package init() {}
 }
 
-/// Who may use a route; empty lists allow everyone who can open the socket.
+/// The callers that may use a route; empty lists allow everyone who can open the socket.
 package struct AllowedCallers: Sendable {
     package var users: [UInt32] = []
     package var groups: [UInt32] = []

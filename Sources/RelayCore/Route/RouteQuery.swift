@@ -4,7 +4,7 @@ import RelayJSON
 ///
 /// They join a target only when an attempt is made from it: what is logged, kept or told never has them.
 package struct RouteQuery: Sendable, Equatable {
-    /// What a parameter is set to.
+    /// The value of a parameter.
     package enum Value: Sendable, Equatable {
         case text(String)
         /// A secret that has not been read yet.

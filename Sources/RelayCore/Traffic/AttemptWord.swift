@@ -1,4 +1,4 @@
-/// What the end of an attempt says of its upstream; of the request it says nothing.
+/// The word of an attempt's end on its upstream; on the request it says nothing.
 struct AttemptWord: Sendable, Equatable {
     var breaker = BreakerMachine.Word.nothing
     var window = WindowMachine.Word.nothing
@@ -10,7 +10,7 @@ struct AttemptWord: Sendable, Equatable {
     var isTooFast = false
     /// Whether the caller gave up, or its time was over: that counts only where it waited longer than usual.
     var isCallersEnd = false
-    /// What an upstream did that traffic to it is stopped for, as rules are asked about it.
+    /// The failure for which traffic to an upstream is stopped, as rules are asked about it.
     var cause: TrafficHold.Cause?
 
     /// Nothing is known.
@@ -39,7 +39,7 @@ struct AttemptWord: Sendable, Equatable {
         hold = RateLimitFields.hold(response.fields, wallMilliseconds: wallMilliseconds)
     }
 
-    /// What an attempt says that gave up without an answer, when its caller waited longer than usual.
+    /// The word of an attempt that gave up without an answer, when its caller waited longer than usual.
     static let unanswered: AttemptWord = {
         var word = AttemptWord()
         (word.breaker, word.window, word.succeeded) = (.fails, .lost, false)

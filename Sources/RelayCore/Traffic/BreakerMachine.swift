@@ -3,8 +3,9 @@
 /// With the defaults it opens when 95 of 100 attempts failed that ended in the last 2 s, of at least 20 (the last 20 where
 /// fewer have ended), or the last 20 one after the other; after half a second one attempt probes; after a probe that fails the next break is a tenth of the time
 /// since it opened, half a second at least and 15 s at most, so that an upstream that is back is found after a tenth of its
-/// outage; a probe that succeeds closes it. What a probe has taken is a part of the break after it, of which half a second is
-/// left at the least. A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
+/// outage; a probe that succeeds closes it. The time of a probe is a part of the break after it, of which half a second
+/// is left at the least. A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do
+/// not meet.
 package struct BreakerMachine: Sendable {
     package enum State: Hashable, Sendable {
         /// Attempts are counted. Can transition to: open.
@@ -15,7 +16,7 @@ package struct BreakerMachine: Sendable {
         case probing(wait: Duration)
     }
 
-    /// What an operator has said.
+    /// An operator's order.
     package enum Order: String, Hashable, Sendable, CaseIterable {
         case open
         case closed
@@ -30,7 +31,7 @@ package struct BreakerMachine: Sendable {
         case refused(until: Instant)
     }
 
-    /// What an attempt says of its upstream.
+    /// An attempt's word on its upstream.
     enum Word: Hashable, Sendable {
         case works
         case fails
@@ -97,14 +98,14 @@ package struct BreakerMachine: Sendable {
         min(planned, failed.advanced(by: settings.maxBreakDuration + settings.maxBreakDuration / 5))
     }
 
-    /// What is remembered of the attempts of late.
+    /// The memory of the attempts of late.
     package struct Memory: Hashable, Sendable {
         package let attempts: Int
         package let failed: Int
         package let failedInARow: Int
     }
 
-    /// What it would judge by now.
+    /// The counts it would judge by now.
     func memory(at now: Instant) -> Memory {
         var counts = counts
         counts.advance(to: now)
@@ -177,7 +178,7 @@ package struct BreakerMachine: Sendable {
         close()
     }
 
-    /// What an operator has said, while it holds.
+    /// The operator's order, while it holds.
     package func order(at now: Instant) -> (order: Order, since: Instant, until: Instant)? {
         order.flatMap { now < $0.until ? $0 : nil }
     }

@@ -6,7 +6,7 @@
 /// too, so that an upstream that fails at everything is not asked by each class in turn. Of a class that fails nothing is
 /// sent but the breaker's own probes. Beyond 64 classes those that are not known count as failing.
 struct ClassTable: Sendable {
-    /// What is known of a class.
+    /// A class, as far as it is known.
     struct Entry: Sendable, Equatable {
         /// Attempts since the first that failed, and those of them that failed.
         var attempts: UInt32 = 0
@@ -23,7 +23,7 @@ struct ClassTable: Sendable {
         }
     }
 
-    /// What a request may do while the breaker is open.
+    /// The ways a request may go while the breaker is open.
     enum Pass: Hashable, Sendable {
         case goes
         /// It goes, and finds out for its class.
@@ -56,7 +56,7 @@ struct ClassTable: Sendable {
     /// Whether any class fails.
     var hasFailing: Bool { entries.values.contains { $0.state == .fails } }
 
-    /// What a request of the class may do now.
+    /// The way a request of the class may go now.
     func pass(_ asked: RequestClass, _ now: Instant) -> Pass {
         if let entry = entries[asked] {
             switch entry.state {

@@ -1,4 +1,4 @@
-// What holds an upstream back would be worse than its failures if rules that help against those did not help against it.
+// A hold on an upstream would be worse than its failures if rules that help against those did not help against it.
 extension RecoveryRule {
     /// Whether the rule is for that failure.
     ///

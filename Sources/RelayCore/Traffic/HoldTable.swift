@@ -10,7 +10,7 @@
 /// | then `GET /b`: 429, `Retry-After: 30` | everything for 30 s, `GET /a` for as long as it was told |
 /// | `GET /find`: 200, nothing left of `X-RateLimit-Resource: search` | what was ever answered with that name |
 struct HoldTable: Sendable {
-    /// What waits.
+    /// The requests that wait.
     enum Scope: Hashable, Sendable {
         case everything
         case asked(RequestClass.Asked)
@@ -40,7 +40,7 @@ struct HoldTable: Sendable {
         }
     }
 
-    /// What an answer says.
+    /// An answer's word on waiting.
     struct Word: Hashable, Sendable {
         /// How long the upstream wants them to wait.
         var wait: Duration
@@ -85,7 +85,7 @@ struct HoldTable: Sendable {
         if isSecond { hold(.everything, until, now) }
     }
 
-    /// What holds such a request back, of that which lasts longest; `longest` is what the route allows of each.
+    /// The hold on such a request that lasts longest; `longest` is what the route allows of each.
     func hold(of asked: RequestClass.Asked?, longest: Duration, _ now: Instant) -> Hold? {
         var found: Hold?
         for var hold in holds where concerns(hold.scope, asked) {

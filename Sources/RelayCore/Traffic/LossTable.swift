@@ -50,7 +50,7 @@ struct LossTable: Sendable {
         row.last = now
         if wasWatching || row.count >= LossTable.first { watchedUntil = now.advanced(by: LossTable.memory) }
         if !wasWatching, isWatching(now) {
-            // What was answered before was not told, so the rows begin here.
+            // Answers from before were not told, so the rows begin here.
             (row.count, row.began) = (1, now)
             rows = [row]
             return true

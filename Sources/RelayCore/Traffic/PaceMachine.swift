@@ -1,7 +1,7 @@
 /// How fast an upstream may be sent to that has said there is too much (429): slower at once, and faster again as long as it
 /// takes what it gets.
 ///
-/// What counts is the rate of the last seconds, and a refusal once a second. An upstream that takes 100 a second and is
+/// The rate of the last seconds counts, and a refusal once a second. An upstream that takes 100 a second and is
 /// sent 1,000 is sent 700 after the first refusal, and after the second what it took in the last two seconds, 100; from
 /// there every second 5 percent more, and after a refusal seven tenths. One that refuses everything is asked once in two
 /// seconds; when it takes what it gets again, it is sent twice as much every second up to seven tenths of what it took
@@ -10,11 +10,11 @@
 ///
 /// It speaks of the kind of request that was refused, and of all of them once a second kind is.
 struct PaceMachine: Sendable {
-    /// What a refusal leaves of the rate.
+    /// The part of the rate that a refusal leaves.
     private static let decrease = 0.7
-    /// What a second adds, of the rate that was refused or taken before.
+    /// The part that a second adds, of the rate that was refused or taken before.
     private static let increase = 0.05
-    /// What is left of the rate it took before when it is refused again and takes less.
+    /// The part left of the rate it took before, when it refuses again and takes less.
     private static let fading = 0.9
     /// However often it refuses, it is asked once in two seconds.
     private static let least = 0.5
@@ -35,7 +35,7 @@ struct PaceMachine: Sendable {
 
     private struct Limit: Sendable {
         var refused: Double
-        /// What the upstream took before it refused; nothing where it never took anything.
+        /// The rate the upstream took before it refused; zero where it never took anything.
         var taken: Double
         var begin: Double
         var since: Instant
@@ -60,7 +60,7 @@ struct PaceMachine: Sendable {
     mutating func began(_ now: Instant, of asked: RequestClass.Asked? = nil) {
         guard concerns(asked) else { return }
         sent.advance(to: now)
-        // What is measured begins anew after a silence.
+        // The measurement begins anew after a silence.
         if first == nil || sent.total.all == 0 { first = now }
         sent.add(now)
     }
@@ -85,7 +85,7 @@ struct PaceMachine: Sendable {
         // A burst that is taken is no rate.
         let took = PaceMachine.measured(&taken, since: first, least: 1, now)
         var begin = rate * PaceMachine.decrease
-        // What it took while it refused others is what it takes.
+        // The rate it took while it refused others is the one it takes.
         if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience {
             begin = min(begin, took)
         }
@@ -104,7 +104,7 @@ struct PaceMachine: Sendable {
     /// Everything goes again.
     mutating func clear() { (limit, scope) = (nil, nil) }
 
-    /// What attempts are spaced by; nil while nothing is held back.
+    /// The spacing of attempts; nil while nothing is held back.
     func spacing(_ now: Instant) -> RateLimitMachine.Spacing? {
         guard let rate = rate(now) else { return nil }
         return .init(interval: Int64(1e9 / rate), burst: max(1, Int(rate * PaceMachine.slack)))
@@ -129,7 +129,7 @@ struct PaceMachine: Sendable {
     ) -> Double {
         counts.advance(to: now)
         let age = first.map { Double($0.duration(to: now).saturatedNanoseconds) / 1e9 } ?? 0
-        // What has only begun is not divided by two seconds.
+        // A measurement that has only begun is not divided by two seconds.
         return Double(counts.total.all) / min(2, max(least, age))
     }
 }

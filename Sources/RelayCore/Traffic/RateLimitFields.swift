@@ -1,10 +1,10 @@
 import RelayJSON
 
-/// What an answer says of the upstream's own limit: how long nothing is left of it.
+/// An answer's word on the upstream's own limit: how long nothing is left of it.
 ///
 /// Read are `RateLimit` (draft-ietf-httpapi-ratelimit-headers, `"name";r=0;t=30`, and its older form `limit=100, remaining=0,
 /// reset=30`), and `RateLimit-`, `X-RateLimit-` and `X-Rate-Limit-` with `Remaining` and `Reset`: in seconds, or, above a
-/// thousand million, as seconds or milliseconds since 1970 UTC. What is malformed says nothing.
+/// thousand million, as seconds or milliseconds since 1970 UTC. A malformed field says nothing.
 enum RateLimitFields {
     private static let policy = FieldName("ratelimit")
     private static let pairs: [(remaining: FieldName, reset: FieldName)] = [

@@ -6,7 +6,7 @@
 /// 25 each, however many requests wait. A turn that is given back goes to whoever comes next, or is as if it had never been
 /// taken where nobody has a later one.
 struct RateLimitMachine: Sendable {
-    /// What is spaced.
+    /// The spacing of attempts.
     struct Spacing: Sendable, Equatable {
         /// Nanoseconds from one turn to the next.
         var interval: Int64
@@ -23,7 +23,7 @@ struct RateLimitMachine: Sendable {
         }
     }
 
-    /// Who asks.
+    /// The side that asks for a turn.
     enum Side: Sendable {
         case request
         case kept
@@ -76,7 +76,7 @@ struct RateLimitMachine: Sendable {
         return TakenTurn(at: moment, before: before, after: due)
     }
 
-    /// Whoever had taken that turn does not go.
+    /// The attempt that had taken that turn does not go.
     mutating func giveBack(_ turn: TakenTurn, _ spacing: Spacing, _ now: Instant) {
         adopt(spacing, now)
         freed.add(turn, now)

@@ -1,4 +1,4 @@
-/// What a request asks of an upstream, as far as the protection of upstreams tells requests apart, and who asks.
+/// The kind of a request, as far as the protection of upstreams tells requests apart, and the user that asks.
 ///
 /// It is made only where an upstream is in trouble: a request to one that is well pays nothing for it.
 package struct RequestClass: Hashable, Sendable {
@@ -6,7 +6,7 @@ package struct RequestClass: Hashable, Sendable {
     let name: String
     /// Whether its content is larger than what is read before it is sent, or of unknown length.
     let isLarge: Bool
-    /// Who asks; nil where nobody is told apart.
+    /// The user that asks; nil where nobody is told apart.
     let user: UInt32?
     /// A digest of the credential that the caller sends along; 0 without one.
     let credential: Int
@@ -46,7 +46,7 @@ package struct RequestClass: Hashable, Sendable {
         hasher.combine(credential)
     }
 
-    /// What an upstream limits: a kind of request, with the credential it came with.
+    /// The subject of an upstream's limit: a kind of request, with the credential it came with.
     struct Asked: Hashable, Sendable {
         let name: String
         let credential: Int

@@ -1,6 +1,6 @@
-/// What happened within the last so long, counted in ten slices: what is older goes a slice at a time.
+/// Events of the last so long, counted in ten slices: the older ones go a slice at a time.
 struct RollingCounts: Sendable {
-    /// What is counted.
+    /// The counts of a slice, or of all of them.
     struct Counts: Sendable, Equatable {
         var all: UInt32 = 0
         var bad: UInt32 = 0

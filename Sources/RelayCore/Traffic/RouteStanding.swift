@@ -5,7 +5,7 @@ package struct RouteStanding: Sendable {
         package let breaker: Breaker
         /// Since when the breaker is not closed; nil while it is.
         package let since: Instant?
-        /// What the breaker remembers; nil where it is off.
+        /// The attempts that the breaker remembers; nil where it is off.
         package let counts: BreakerMachine.Memory?
         /// When the breaker is probed next, or when an operator's word ends; nil where neither is.
         package let until: Instant?
@@ -13,7 +13,7 @@ package struct RouteStanding: Sendable {
         package let failing: [FailingRequests]
         /// Nothing is sent before then, as the upstream has asked; nil where it has not.
         package let heldUntil: Instant?
-        /// What it has asked of some requests.
+        /// The waits it has asked of some requests.
         package let holds: [HeldRequests]
         /// Attempts a second that it is sent at most, since it has said that they come too fast; nil where it has not.
         package let rate: Double?

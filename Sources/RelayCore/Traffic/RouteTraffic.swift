@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the requests of one route together ask of its upstreams, and what they get: shared by all loops, by jobs that are
+/// The traffic of one route to its upstreams, and the leave that attempts get: shared by all loops, by jobs that are
 /// kept and by requests that somebody waits for.
 package final class RouteTraffic: Sendable {
     private let state = Mutex(RouteTrafficMachine())
@@ -55,13 +55,13 @@ package final class RouteTraffic: Sendable {
         tell(route, now) { $0.ordered(order, of: upstream, until: until, route, now) }
     }
 
-    /// What would hold such a request back now; nil where it would go.
+    /// The hold that such a request would meet now; nil where it would go.
     package func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
         if route.policy.traffic.isOff { return nil }
         return state.withLock { $0.hold(of: asked, route, now) }
     }
 
-    /// What has such a request wait for its turn; nil where nothing does.
+    /// The hold that has such a request wait for its turn; nil where none does.
     package func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
         if route.policy.traffic.isOff { return nil }
         return state.withLock { $0.wait(of: asked, route, now) }

@@ -1,4 +1,4 @@
-// What kept jobs are claimed by.
+// The room by which kept jobs are claimed.
 extension RouteTrafficMachine {
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {

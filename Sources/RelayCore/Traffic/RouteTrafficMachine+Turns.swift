@@ -6,7 +6,7 @@ extension RouteTrafficMachine {
         route.spacing == nil ? nil : (self.route ?? route).spacing
     }
 
-    /// What holds the attempt back until its turn; nil when that is now.
+    /// The hold that keeps the attempt back until its turn; nil when the turn is now.
     func nextTurn(
         _ route: Route,
         _ asking: Asking,
@@ -42,7 +42,7 @@ extension RouteTrafficMachine {
         )
     }
 
-    /// Whoever had taken that turn does not go.
+    /// The attempt that had taken that turn does not go.
     mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
         if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
         if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
@@ -60,7 +60,7 @@ extension RouteTrafficMachine {
         }
     }
 
-    /// What has such a request wait for its turn, the upstream's word or a rate; nil where nothing does.
+    /// The hold that has such a request wait for its turn, by the upstream's word or a rate; nil where none does.
     func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]

@@ -1,4 +1,4 @@
-/// What the requests of one route together ask of its upstreams, and what they get.
+/// The traffic of one route to its upstreams, and the leave that attempts get.
 struct RouteTrafficMachine: Sendable {
     /// In the route's order; empty until the first of them is asked about.
     var upstreams: [UpstreamTraffic] = []
@@ -11,7 +11,7 @@ struct RouteTrafficMachine: Sendable {
     /// Requests that wait before a retry, and are not with an upstream meanwhile.
     private(set) var resting = 0
 
-    /// What kind of attempt asks for leave.
+    /// The kind of attempt that asks for leave.
     enum Kind: Hashable, Sendable {
         case first
         /// With another credential, or at another upstream: no retry.
@@ -22,7 +22,7 @@ struct RouteTrafficMachine: Sendable {
         case keptRetry
     }
 
-    /// Who asks for leave.
+    /// The attempt that asks for leave.
     struct Asking: Sendable {
         var kind: Kind
         /// Index of the upstream.
@@ -80,7 +80,7 @@ struct RouteTrafficMachine: Sendable {
         know(route)
         let place = asking.place
         if !asking.isElsewhere, asking.kind == .first || asking.kind == .keptRetry { first = place }
-        // What nothing holds back costs next to nothing.
+        // An attempt that nothing holds back costs next to nothing.
         if upstreams[place].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
             upstreams[place].underWay < upstreams[place].width(route), !upstreams[place].isCrowded(route, now)
         {
@@ -254,7 +254,7 @@ struct RouteTrafficMachine: Sendable {
         _ now: Instant
     ) -> AttemptVerdict {
         let ended = upstreams[leave.place].ended(word, leave, of: asked, route, random: random, now)
-        // What its caller ended too soon is no retry that failed.
+        // A retry that its caller ended too soon has not failed.
         if leave.isRetry { budget.retryEnded(succeeded: ended.succeeded, now) }
         var verdict = AttemptVerdict(blamed: ended.blamed)
         if ended.hasChanged {
@@ -263,7 +263,7 @@ struct RouteTrafficMachine: Sendable {
         return verdict
     }
 
-    /// What an upstream would say to such a request now, of the one that requests begin with; nil where it would go.
+    /// The hold on such a request now, at the upstream that requests begin with; nil where it would go.
     func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]

@@ -21,7 +21,7 @@ package struct BreakerChange: Hashable, Sendable {
     package let upstream: String
     /// How long it is until it is probed; nil when it has closed.
     package let probeIn: Duration?
-    /// What fails, in words; nil where that is not known.
+    /// The requests that fail, in words; nil where that is not known.
     package let failing: String?
 
     init(upstream: String, state: BreakerMachine.State, failing: String? = nil, now: Instant) {
@@ -31,11 +31,11 @@ package struct BreakerChange: Hashable, Sendable {
     }
 }
 
-/// What the route's traffic has to say of an attempt that has ended.
+/// The verdict of the route's traffic on an attempt that has ended.
 package struct AttemptVerdict: Hashable, Sendable {
-    /// What has become of the circuit breaker; nil where it has not changed.
+    /// The change of the circuit breaker; nil where it has not changed.
     package var change: BreakerChange?
-    /// Whose fault a failure is that the failure alone does not say.
+    /// The cause of a failure, where the failure alone does not tell it.
     package var blamed: FailureCause?
 }
 
@@ -79,7 +79,7 @@ package struct TrafficHold: Sendable, Hashable {
     package var until: Instant
     /// Since when that has held; nil where that is not known.
     package var since: Instant?
-    /// What the upstream did that is sent nothing; nil where that is not known.
+    /// The failure for which the upstream is sent nothing; nil where that is not known.
     var cause: Cause?
     /// Whether a probe is under way.
     var isProbing = false
@@ -117,7 +117,7 @@ package struct TrafficHold: Sendable, Hashable {
 }
 
 extension TrafficHold {
-    /// What is wrong, in words, and until when where that is not told beside them.
+    /// The reason in words, and until when it lasts where that is not told beside them.
     package func words(until moment: String? = nil) -> String {
         let name = upstream ?? ""
         let what = request.map { ": \($0)" } ?? ""
@@ -159,7 +159,7 @@ extension TrafficHold {
     /// Whether it ends soon enough for a request to wait for its end.
     var mayBeWaitedFor: Bool { !isOfBreaker || reason == .breakerTrial }
 
-    /// What an attempt comes to that does not wait for it.
+    /// The failure of an attempt that does not wait for it.
     package func failure(_ now: Instant) -> Failure {
         let wait = now.duration(to: until)
         let time = DurationText.text(.milliseconds(max(1, wait.saturatedNanoseconds / 1_000_000)))

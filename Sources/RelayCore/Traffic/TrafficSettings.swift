@@ -1,4 +1,4 @@
-/// What keeps a route's requests from making an upstream's trouble worse; each part can be switched off by itself.
+/// The means that keep a route's requests from making an upstream's trouble worse; each can be switched off by itself.
 public struct TrafficSettings: Sendable {
     /// When the circuit breaker stops traffic to an upstream that fails.
     public var breaker = BreakerSettings()
@@ -6,7 +6,7 @@ public struct TrafficSettings: Sendable {
     public var budget = RetryBudgetSettings()
     /// How many attempts may be under way at once.
     public var window = WindowSettings()
-    /// What becomes of an upstream's word that there is too much.
+    /// How the route heeds an upstream's word that there is too much.
     public var throttling = ThrottlingSettings()
     /// Nil sends as fast as there is work.
     public var rateLimit: RateLimitSettings?
@@ -96,7 +96,7 @@ public struct WindowSettings: Sendable, Equatable {
     public init() {}
 }
 
-/// What becomes of an upstream's word that there is too much.
+/// How a route heeds an upstream's word that there is too much.
 public struct ThrottlingSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true

@@ -12,7 +12,7 @@ extension UpstreamTraffic {
     /// For so long a class may take more than its share without an answer, however soon others are answered.
     private static let leastPatience: Duration = .seconds(1)
 
-    /// What the breaker has to say to a request of that class.
+    /// The breaker's answer to a request of that class.
     enum Gate: Hashable, Sendable {
         /// It asks the breaker, which is closed or wants a probe.
         case asks
@@ -119,7 +119,7 @@ extension UpstreamTraffic {
         return hold
     }
 
-    /// What fails, and what does not: `47 of 47 on POST /bad; GET /good is answered`.
+    /// The requests that fail, and those that do not: `47 of 47 on POST /bad; GET /good is answered`.
     var failingWords: String? {
         let failing = classes.failing
         guard let first = failing.first else { return nil }

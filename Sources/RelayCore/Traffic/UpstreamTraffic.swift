@@ -20,7 +20,7 @@ struct UpstreamTraffic: Sendable {
     var classes = ClassTable()
     /// Those that take the second half of what may be under way.
     var crowd = CrowdTable()
-    /// What is lost of one kind of request only.
+    /// The losses of one kind of request only.
     private var losses = LossTable()
     var usual = UsualTime()
     /// Attempts that have ended; and how many had at the last two looks, which are a second apart at least.
@@ -32,7 +32,7 @@ struct UpstreamTraffic: Sendable {
     var lastReturn = Instant(nanoseconds: .min / 2)
     /// The class that probed last, in vain.
     var lastProbe: RequestClass?
-    /// What it did last that counts against it.
+    /// Its last failure that counts against it.
     private(set) var cause: TrafficHold.Cause?
 
     init(_ upstream: Upstream, of route: Route) {
@@ -49,7 +49,7 @@ struct UpstreamTraffic: Sendable {
         window.configured(limit: limit)
     }
 
-    /// What holds such a request back, as the upstream has asked and within what the route allows; nil where nothing does.
+    /// The hold on such a request, as the upstream has asked and within what the route allows; nil where there is none.
     ///
     /// Of no request in particular it is what holds back all of them.
     func patience(_ route: Route, of asked: RequestClass? = nil, _ now: Instant) -> HoldTable.Hold? {
@@ -61,7 +61,7 @@ struct UpstreamTraffic: Sendable {
         route.longestHold.map { !holds.standing(longest: $0, now).isEmpty } ?? false
     }
 
-    /// What its attempts are spaced by; nil while they are not.
+    /// The spacing of its attempts; nil while they have none.
     func spacing(
         _ route: Route,
         of asked: RequestClass? = nil,
@@ -70,7 +70,7 @@ struct UpstreamTraffic: Sendable {
         pace.concerns(asked?.asked) ? spacingOfScope(route, now) : nil
     }
 
-    /// What those are spaced by that are.
+    /// The spacing of those attempts that are spaced.
     func spacingOfScope(_ route: Route, _ now: Instant) -> RateLimitMachine.Spacing? {
         route.longestHold == nil ? nil : pace.spacing(now)
     }
@@ -214,7 +214,7 @@ struct UpstreamTraffic: Sendable {
     struct Ended: Sendable {
         /// Whether the breaker has changed.
         var hasChanged = false
-        /// Whose fault a failure is that is known here only.
+        /// The cause of a failure where it is known here only.
         var blamed: FailureCause?
         /// Whether a retry did what it was for; nil where nothing is known.
         var succeeded: Bool?

@@ -11,7 +11,7 @@
 /// the average than those before it, by two and a half deviations and by half (the mean and the deviation are smoothed
 /// with 0.4, as in Vector's adaptive request concurrency): 20 ms usually, 31 ms now.
 struct WindowMachine: Sendable {
-    /// What an attempt says of the load.
+    /// An attempt's word on the load.
     enum Word: Hashable, Sendable {
         case fine
         /// The upstream said that there is too much.
@@ -24,7 +24,7 @@ struct WindowMachine: Sendable {
     private var width: Double { didSet { size = Int(width) } }
     /// Attempts that may be under way.
     private(set) var size: Int
-    /// What it was at the last success.
+    /// The width at the last success.
     private var healthy: Double
     /// Up to here it grows with every success.
     private var threshold = 0.0
@@ -55,7 +55,7 @@ struct WindowMachine: Sendable {
 
     /// An attempt ended that began then; `wasFull` tells whether all that might were under way when it did.
     ///
-    /// What takes long shrinks it to `floor` at most.
+    /// Slowness shrinks it no further than to `floor`.
     mutating func ended(
         _ word: Word,
         began: Instant,

@@ -2,8 +2,8 @@ package import RelayCore
 
 /// The one place that is told what happens, and the only one that knows who listens.
 ///
-/// Each event reaches every listener once, one listener after the other in the order of the list. What counts comes
-/// before what is read, and who wakes others is last: whoever is woken finds all the rest as the event left it.
+/// Each event reaches every listener once, one listener after the other in the order of the list. Counters come before
+/// what is read, and listeners that wake others last: whoever is woken finds all the rest as the event left it.
 package final class Announcer: EventSink {
     private let listeners: [any JobListener]
     private let time: any ClockSource

@@ -1,7 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// What happened, for whoever listens: the last events in memory, numbered.
+/// The last events for whoever listens: in memory, numbered.
 ///
 /// The numbers of a process begin above those of the one before, so that no number means two events.
 package final class EventFeed: JobListener {
@@ -96,7 +96,7 @@ package final class EventFeed: JobListener {
 
     package struct Reading: Sendable {
         package var events: [Told] = []
-        /// What lies between `number` and the first one; nil when nothing does.
+        /// The gap between `number` and the first one; nil when there is none.
         package var gap: Gap?
         /// Where the next reading goes on.
         package var next: UInt64 = 0

@@ -1,7 +1,7 @@
 package import RelayCore
 
 extension JobEvent {
-    /// What the feed of events calls it.
+    /// The name of an event in the feed.
     package enum Kind: String, CaseIterable, Sendable {
         case jobAccepted = "waystation.job.accepted"
         case attemptStarted = "waystation.job.attempt.started"
@@ -63,7 +63,7 @@ extension JobEvent {
     }
 }
 
-// Whom it is about: callers see only their own.
+// The job that an event is about, its user and its route: callers see only their own.
 extension JobEvent {
     /// The account of the job; nil where it is about none, or about one under way.
     package var report: JobReport? {
@@ -84,7 +84,7 @@ extension JobEvent {
 
     package var job: JobID? { report?.id ?? context?.id }
 
-    /// Who handed the job over, or asked for what was refused.
+    /// The user who handed the job over, or asked for what was refused.
     package var user: UInt32? {
         if case .requestRefused(let refused) = self { return refused.client?.user }
         return report?.user ?? context?.client?.user

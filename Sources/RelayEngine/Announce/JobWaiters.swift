@@ -13,7 +13,7 @@ final class JobWaiters: JobListener {
 
     init(limit: Int) { self.limit = limit }
 
-    /// What comes with the next change of one job.
+    /// A wait for the next change of one job.
     typealias Ticket = Pending<Void>
 
     /// Begins to watch a job; nil when too many wait.
@@ -40,7 +40,7 @@ final class JobWaiters: JobListener {
     func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
         case .accepted: break
-        // What its jobs wait for is another matter now.
+        // The reason why its jobs wait has changed.
         case .routePaused, .routeResumed: allChanged()
         default: if let id = event.job { changed(id) }
         }

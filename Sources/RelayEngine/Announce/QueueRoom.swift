@@ -15,7 +15,7 @@ package final class QueueRoom: JobListener {
         var users = UserRoomMachine()
     }
 
-    /// What was told of in all.
+    /// The numbers of jobs that were told of in all.
     struct Told: Equatable {
         var accepted = 0
         var ended = 0
@@ -125,7 +125,7 @@ package final class QueueRoom: JobListener {
 
     /// The store had so many, with or without those that were told of since `told`.
     ///
-    /// What is told keeps the number right but for ends that are too many at once to be told each; so a count that may be
+    /// The events keep the number right but for ends that are too many at once to be told each; so a count that may be
     /// too high only ever lowers it. It may be while room is held: a job may be on disk that is told of only now.
     func counted(_ count: Int, since told: Told) {
         state.withLock { state in
@@ -139,7 +139,7 @@ package final class QueueRoom: JobListener {
     /// Whether the jobs of each user are to be counted now.
     func beginsUserCount(_ now: Instant) -> Bool { state.withLock { $0.users.beginsCount(now) } }
 
-    /// What the store says to that; nil when it says nothing.
+    /// The store's answer to that; nil when it gives none.
     func counted(_ users: [UInt32?: Int]?) {
         state.withLock { state in
             if let users { state.users.counted(users) } else { state.users.notCounted() }

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// What happened to credentials and to the configuration since the daemon started.
+/// The counts of fetches of credentials and of reloads of the configuration since the daemon started.
 package final class RelayTally: Sendable {
     private let state = Mutex(Counts())
 

@@ -13,7 +13,7 @@ final class RouteTally: JobListener {
 
     func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
-        // What nobody was told the acceptance of was never counted as accepted.
+        // A job whose acceptance nobody was told of was never counted as accepted.
         case .ended(let report) where report.cause == .unawaited: break
         case .ended(let report): count(report, wall)
         // One that was over before has been counted.
@@ -32,7 +32,7 @@ final class RouteTally: JobListener {
         if let context = report.context {
             context.memory.count(report, lane: lane, wall: wall)
         } else {
-            // What only the store was asked about has no attempts.
+            // A report from the store alone has no attempts.
             engine.snapshot.state(of: report.route)?.meter.count(report, lane: lane, wall: wall)
         }
     }

@@ -2,7 +2,7 @@ import RelayCore
 
 /// How many jobs of each user wait for their delivery, and how many more each may hand over.
 ///
-/// Nil stands for the callers of ports. Nothing is bounded before the store was asked once. What is told keeps the
+/// Nil stands for the callers of ports. Nothing is bounded before the store was asked once. The events told keep the
 /// numbers right but for ends that nobody tells, so whoever is refused has them counted again.
 ///
 /// | bound | waits | on the way to disk | may hand over |
@@ -20,7 +20,7 @@ struct UserRoomMachine: Sendable {
     private var isKnown = false
     private var wasRefused = false
     private var countedAt: Instant?
-    /// What was told since the present count began; nil when there is none.
+    /// The events told since the present count began; nil when there is none.
     private var meanwhile: Meanwhile?
 
     private struct Meanwhile {
@@ -34,7 +34,7 @@ struct UserRoomMachine: Sendable {
         self.limit = limit
         guard limit == nil else { return }
         (queued, reserved, isKnown) = ([:], [:], false)
-        // Whoever counts has not answered yet.
+        // A count that is under way has not been answered yet.
         meanwhile?.isVoid = true
     }
 

@@ -44,7 +44,7 @@ extension Acceptance {
             guard error.code == .full else {
                 return group.jobs.map { .failure(Problem(error, route: $0.record.route)) }
             }
-            // Whoever reads 507 and then asks for the status sees why.
+            // A caller that reads 507 and then asks for the status sees why.
             await watch.look()
             refusal = error
             // Also without keys: the store removes the files of bodies that it does not accept.
@@ -64,7 +64,7 @@ extension Acceptance {
         }
     }
 
-    /// What the store says, or `abandoned` of those whose callers' patience is over first.
+    /// The store's answers, or `abandoned` of those whose callers' patience is over first.
     private func enqueue(_ group: JobGroup) async throws(StoreError) -> [EnqueueResult] {
         guard let ports = group.ports, !Patience.isOver(store, ports.time) else { return group.abandoned }
         let jobs = group.awaited()

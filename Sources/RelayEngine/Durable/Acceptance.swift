@@ -122,7 +122,7 @@ package final class Acceptance: Sendable {
     ) async throws(Problem) -> Accepted {
         let route = job.record.route
         guard refusal.code == .full else { throw Problem(refusal, route: route) }
-        // Whoever reads 507 and then asks for the status sees why.
+        // A caller that reads 507 and then asks for the status sees why.
         await watch.look()
         return try await known(job, patience, instead: refused(refusal, route))
     }
@@ -154,7 +154,7 @@ package final class Acceptance: Sendable {
         return try accepted(job, answer)
     }
 
-    /// What the caller is told.
+    /// The answer to the caller.
     ///
     /// - Throws: `idempotency_key_reused`, `storage_stalled`.
     func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
@@ -174,7 +174,7 @@ package final class Acceptance: Sendable {
         }
     }
 
-    /// What the store says, or `abandoned` when the caller's patience is over first.
+    /// The store's answer, or `abandoned` when the caller's patience is over first.
     private func enqueue(
         _ job: NewJob,
         at moment: JobMoment,
@@ -185,7 +185,7 @@ package final class Acceptance: Sendable {
             announce(job, answer)
             return answer
         }
-        // What waits behind a write that does not come back would fill the memory.
+        // Jobs that wait behind a write that does not come back would fill the memory.
         let time = patience.ports.time
         if Patience.isOver(store, time) { return .abandoned }
         let place = waits.enter(until: time.now().advanced(by: patience.limit), patience.ports)
@@ -229,7 +229,7 @@ package final class Acceptance: Sendable {
         let options = admission.durable ?? admission.keptLater ?? DurableOptions()
         let policy = admission.route.policy
         var fields = admission.fields
-        // What the route's credential takes the place of never goes out, and is none of the disk's business.
+        // A field that the route's credential replaces never goes out, and is none of the disk's business.
         if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
         var record = JobRecord(
             id: context.id,
@@ -286,7 +286,7 @@ package final class Acceptance: Sendable {
 }
 
 extension NewJob {
-    /// What is told of it once it is on disk.
+    /// The report of it once it is on disk.
     fileprivate var report: JobReport {
         JobReport(
             id: record.id,
@@ -299,7 +299,7 @@ extension NewJob {
     }
 }
 
-// What finds no room on disk.
+// Jobs that find no room on disk.
 extension Acceptance {
     /// Jobs that were not accepted since there was no room for them, since the start.
     package var refusals: UInt64 { refusedForRoom.load(ordering: .relaxed) }

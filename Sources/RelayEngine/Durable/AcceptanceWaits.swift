@@ -29,7 +29,7 @@ final class AcceptanceWaits: Sendable {
         /// The time is over: whoever waits goes on without an answer.
         func end() {
             let waiter = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
-                // Who waits after that waits for an answer that is on its way.
+                // A wait that begins after that is for an answer that is on its way.
                 guard !state.isOver else { return nil }
                 state.isOver = true
                 return state.waiter.take()

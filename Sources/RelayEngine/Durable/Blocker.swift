@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// What keeps a job from being delivered now.
+/// The reason that keeps a job from being delivered now.
 package struct Blocker: Sendable {
     /// A word of the API: a `WaitReason`'s name, `running`, `due`, or `route_removed`.
     package var reason: String
@@ -25,7 +25,7 @@ package struct Blocker: Sendable {
 }
 
 extension DurableJobs {
-    /// What keeps the job from being delivered now, in the words of `explain`; nil for one that is over.
+    /// The reason that keeps the job from being delivered now, in the words of `explain`; nil for one that is over.
     package func blocker(of job: StoredJob) -> Blocker? {
         if job.state.isTerminal { return nil }
         if job.state == .running {
@@ -96,7 +96,7 @@ extension DurableJobs {
         }
     }
 
-    /// What the traffic of its route says to a request like the job's.
+    /// The hold of its route's traffic on a request like the job's.
     private func holds(_ job: StoredJob) -> TrafficHold? {
         guard let entry = engine.snapshot.routes[job.record.route] else { return nil }
         let asked = RequestClass(
@@ -153,7 +153,7 @@ extension DurableJobs {
 }
 
 extension Blocker {
-    /// What keeps the route from sending, with the present on both clocks.
+    /// The reason that keeps the route from sending, with the present on both clocks.
     fileprivate init(_ hold: TrafficHold, _ now: Instant, _ wall: Int64) {
         let until = wall + max(0, now.duration(to: hold.until).saturatedNanoseconds / 1_000_000)
         self.init(

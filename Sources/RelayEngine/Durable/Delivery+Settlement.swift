@@ -20,7 +20,7 @@ extension Delivery {
         case relayStops
     }
 
-    /// What the store is told of a run.
+    /// The settlement of a run, for the store.
     func settlement(
         of claim: Claim,
         on route: Route,

@@ -32,7 +32,7 @@ final class DispatchLane: Sendable {
         state.withLock { body(&$0.machine) }
     }
 
-    /// What to do now; whatever wakes the lane from here on ends the sleep that may follow.
+    /// The step to take now; whatever wakes the lane from here on ends the sleep that may follow.
     ///
     /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause; `isShort` tells of
     /// memory.
@@ -95,7 +95,7 @@ final class DispatchLane: Sendable {
 }
 
 extension DispatchLane {
-    /// Whatever happened, the machine is to be asked again.
+    /// The machine is to be asked again, whatever happened.
     func wake() { tell { _ in } }
 
     /// Keeps the task that does the work, to be cancelled with the lane.

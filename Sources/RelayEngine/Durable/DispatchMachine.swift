@@ -76,7 +76,7 @@ package struct DispatchMachine: Sendable {
         case end
     }
 
-    /// What to do now.
+    /// The step to take now.
     ///
     /// While settlements fail or are slow, no more is unsettled than the route has `permits`, and a quarter of them while
     /// memory `isShort`; no more is claimed than there is `room` for in the route's traffic, which may be `later`.
@@ -127,7 +127,7 @@ package struct DispatchMachine: Sendable {
     package mutating func claimed(_ count: Int, of asked: Int, nextDue: Instant?, _ now: Instant) -> Bool {
         unsettled += count
         starting += count
-        // Who found as many as were known to wait has not looked any further.
+        // A claim that found as many as were known to wait has not looked any further.
         if isSearching || count < asked { self.nextDue = nextDue }
         if isSearching, count == asked { waiting = nil }
         guard count > 0, case .shut(let until, let wait) = gate, until <= now else { return false }
@@ -144,7 +144,7 @@ package struct DispatchMachine: Sendable {
 
     /// A job is on its way to disk, with a permit: whether it may be claimed with its acceptance.
     ///
-    /// It counts as a claim until it is withdrawn or settled. What else is wanted, and what waits, the store looks at.
+    /// It counts as a claim until it is withdrawn or settled. The store looks at what else is wanted, and what waits.
     package mutating func offered(
         _ now: Instant,
         permits: Int = .max,
@@ -187,7 +187,7 @@ package struct DispatchMachine: Sendable {
         notBefore = min(moment, now.advanced(by: DispatchMachine.longestHold))
     }
 
-    /// What held the route back is over.
+    /// The reason that held the route back is over.
     package mutating func resumed(_ now: Instant) {
         (resumedAt, notBefore, waiting) = (now, nil, nil)
     }
@@ -219,7 +219,7 @@ package struct DispatchMachine: Sendable {
         return isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
     }
 
-    /// What is enough to go on with while memory is short.
+    /// The number of jobs that is enough to go on with while memory is short.
     static func shortLimit(_ permits: Int) -> Int { max(1, permits / 4) }
 
     /// Whether the store does not keep up.

@@ -6,7 +6,7 @@ final class Dispatcher: Sendable {
     private struct State {
         var phase = Phase.idle
         var loops: [DeliveryLoop] = []
-        /// Whose turn it is.
+        /// The index of the loop whose turn it is.
         var turn = 0
         var lanes: [String: DispatchLane] = [:]
     }
@@ -19,7 +19,7 @@ final class Dispatcher: Sendable {
         case serving
         /// Nothing is claimed any more. Can transition to: aborted.
         case draining
-        /// What is with an upstream is being ended.
+        /// Attempts that are with an upstream are being ended.
         case aborted
     }
 
@@ -162,7 +162,7 @@ extension Dispatcher {
         else { return }
         claiming.add(1, ordering: .sequentiallyConsistent)
         defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
-        // Whoever ends the serving counts afterwards: it sees this claim, or this claim sees the end.
+        // The caller that ends the serving counts afterwards: it sees this claim, or this claim sees the end.
         guard phase == .serving else { return }
         permits.add(atMost: count - 1)
         let asked = permits.count
@@ -180,7 +180,7 @@ extension Dispatcher {
             }
             for claim in batch.claims { begin(claim, lane, permits.take(), isProbe: isProbe) }
         } catch {
-            // What the store cannot survive ends the process; anything else may have passed in a moment.
+            // A failure that the store cannot survive ends the process; any other may have passed in a moment.
             if error.code == .closed { lane.end() } else { lane.ask { $0.claimFailed(time.now()) } }
         }
     }
@@ -219,7 +219,7 @@ extension Dispatcher {
 
 // Claiming jobs as they are accepted.
 extension Dispatcher {
-    /// What it takes to claim a job with its acceptance; given back at its end, unless the job was claimed.
+    /// The means to claim a job with its acceptance; given back at its end, unless the job was claimed.
     struct Offer: ~Copyable {
         private let dispatcher: Dispatcher
         private let lane: DispatchLane
@@ -263,7 +263,7 @@ extension Dispatcher {
             return nil
         }
         claiming.add(1, ordering: .sequentiallyConsistent)
-        // Whoever ends the serving takes the lanes away and counts afterwards: it sees this, or there is no lane here.
+        // The caller that ends the serving takes the lanes and counts then: it sees this, or there is no lane here.
         guard let lane = lane(route), let loop = nextLoop(),
             lane.offers(loop.relay.ports.time.now(), entry, isShort: isShort)
         else {
@@ -275,7 +275,7 @@ extension Dispatcher {
     }
 }
 
-// What is under way.
+// The runs that are under way.
 extension Dispatcher {
     /// A run is settled.
     func left(_ run: JobRun) { running.remove(run) }

@@ -91,7 +91,7 @@ package final class DurableJobs: Sendable {
     /// The store says that these routes may have work; called on any thread.
     package func ready(_ work: [String: FreshWork]) { dispatcher.ready(work) }
 
-    /// What held the jobs of that route back may be over.
+    /// The reason that held the jobs of that route back may be over.
     package func resumed(_ route: String) { dispatcher.resumed(route) }
 
     /// Another configuration is in force: routes, limits and retention may be others.

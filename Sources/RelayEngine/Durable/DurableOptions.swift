@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// What the caller asked for a job that is kept on disk.
+/// The caller's wishes for a job that is kept on disk.
 package struct DurableOptions: Sendable {
     package var due = NewJob.Due.now
     /// Nil leaves it at the route's.
@@ -24,7 +24,7 @@ extension DurableOptions {
         [expiresAfter, timeout].reduce(longest) { min($0, $1 ?? $0) }
     }
 
-    /// What the lifetime comes from.
+    /// The setting that the lifetime comes from.
     private func bound(_ lifetime: Duration, _ options: JobOptions) -> String {
         if expiresAfter == lifetime { return "waystation-expires-after" }
         return options.timeout == lifetime ? "waystation-timeout" : "the route's delivery.expires_after"

@@ -5,7 +5,7 @@ import Synchronization
 final class JobRun: Sendable {
     private struct State: ~Copyable {
         var task: Task<Void, Never>?
-        /// What is under way while there is no task.
+        /// The wait that is under way while there is no task.
         var sending: (any Sending)?
         var permit: RouteState.Permit?
         var isCancelAsked = false
@@ -20,7 +20,7 @@ final class JobRun: Sendable {
     /// Whether it finds out about the route's credential.
     private let isProbe: Bool
     private let state: Mutex<State>
-    /// What is under way, between two events of a run without a task.
+    /// The run without a task, between two of its events.
     let prompt = Mutex<PromptRun?>(nil)
     /// The same as long as its request is passed through.
     let passed = Mutex<Passed?>(nil)
@@ -92,7 +92,7 @@ final class JobRun: Sendable {
         let (random, now) = (relay.ports.entropy.next(), time.now())
         let isGateMoved = lane.ask { $0.ran(result.credential, isProbe: isProbe, random: random, now) }
         if isGateMoved { lane.wake() }
-        // What a retry lacks others may have, and who leaves the line does so for them.
+        // Others may have what a retry lacks, and a run that leaves the line does so for them.
         if let hold = result.hold, hold.pause == nil {
             lane.ask { $0.heldBack(until: hold.until, since: began, now) }
         }
@@ -146,7 +146,7 @@ final class JobRun: Sendable {
     }
 }
 
-// Who may end it.
+// The run's end from outside.
 extension JobRun {
     /// Whether somebody cancelled the job.
     var isCancelAsked: Bool { state.withLock { $0.isCancelAsked } }
@@ -178,7 +178,7 @@ extension JobRun {
         sending?.cancel()
     }
 
-    /// What is under way without a task, to be cancelled; nil when nothing is.
+    /// Keeps the wait that is under way without a task, to be cancelled; nil when there is none.
     ///
     /// - Returns: whether the run is to end.
     func keep(_ sending: (any Sending)?) -> Bool {
@@ -191,14 +191,14 @@ extension JobRun {
 
 // The attempts.
 extension JobRun {
-    /// What one run came to; its answer is in the settlement alone, which may let it go.
+    /// The result of one run; its answer is in the settlement alone, which may let it go.
     struct Result: Sendable {
         var settlement: Settlement
         var report: JobReport
         /// Why the route is to be paused.
         var pauseReason: String?
         var credential = DispatchMachine.Credential.unknown
-        /// What the run waits for before it may send.
+        /// The hold that the run waits for before it may send.
         var hold: TrafficHold?
         /// The memory of the answer.
         var room: MemoryHold?
@@ -272,7 +272,7 @@ extension JobRun {
         isCancelAsked ? .cancelled : dispatcher.phase == .serving ? nil : .relayStops
     }
 
-    /// What the job has behind it, as far as it counts.
+    /// The job's earlier attempts, as far as they count.
     private func history() async throws(StoreError) -> JobHistory {
         var history = knownHistory
         var last = job.earlierAttempts

@@ -81,7 +81,7 @@ package final class Operations: Sendable {
 }
 
 extension JobEvent {
-    /// What an action made of a job.
+    /// The event that tells what an action made of a job.
     fileprivate init(_ job: JobReport, after action: JobAction) {
         switch action {
         case .drop: self = .dropped(job)
@@ -92,7 +92,7 @@ extension JobEvent {
 }
 
 extension JobStore {
-    /// What the store says to a question, or what a caller is told when it cannot.
+    /// The store's answer to a question, or the problem that a caller is told when there is none.
     package func told<Value>(
         route: String? = nil,
         job: JobID? = nil,

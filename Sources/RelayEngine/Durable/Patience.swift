@@ -4,7 +4,7 @@ import Synchronization
 /// How long a caller waits for the disk.
 package struct Patience: Sendable {
     let ports: RelayPorts
-    /// What is left of it.
+    /// The time that is left of it.
     private(set) var limit: Duration
 
     /// Within five seconds the caller has its answer, or within the shorter time that it gives its request.
@@ -22,15 +22,15 @@ package struct Patience: Sendable {
         self.limit = limit
     }
 
-    /// What is left of it for whoever has waited since `began`, and at least so much.
+    /// The patience that is left to a caller that has waited since `began`; at least `least`.
     package func left(since began: Instant, atLeast least: Duration = .zero) -> Patience {
         Patience(ports, atMost: max(least, limit - began.duration(to: ports.time.now())))
     }
 
-    /// What a disk that works takes for one piece at most; only what lasts longer uses patience up.
+    /// The time that a disk that works takes for one piece at most; only a longer wait uses patience up.
     private static let usual = Duration.milliseconds(250)
 
-    /// What `work`, one of several waits, returns, or nil when the patience is over first; the work then goes on with
+    /// The result of `work`, one of several waits, or nil when the patience is over first; the work then goes on with
     /// nobody to wait for it.
     ///
     /// - Throws: what `work` throws.
@@ -47,7 +47,7 @@ package struct Patience: Sendable {
     /// Has the store write what somebody asks for.
     ///
     /// - Throws: what `work` throws; `storage_stalled` when the time is over first, and at once when a write has lasted
-    ///   too long already. What has begun then goes on all the same.
+    ///   too long already. Work that has begun then goes on all the same.
     package func write<Value: Sendable>(
         in store: any JobStore,
         _ work: @escaping @Sendable () async throws(Problem) -> Value

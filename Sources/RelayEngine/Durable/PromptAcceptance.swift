@@ -3,13 +3,13 @@ import Synchronization
 
 /// One job on its way to disk whose caller has no task: the store's word is told on the caller's loop.
 ///
-/// Whatever else happens its caller takes a task, which goes on with `finish` as any other acceptance does.
+/// In every other case its caller takes a task, which goes on with `finish` as any other acceptance does.
 package final class PromptAcceptance: Sendable {
-    /// What the caller is told, once.
+    /// The word that the caller is told, once.
     package enum Word: Sendable {
         case accepted(Acceptance.Accepted)
         case refused(Problem)
-        /// What comes next has to be waited for: `finish` goes on from there.
+        /// The next step has to be waited for: `finish` goes on from there.
         case waits
     }
 
@@ -21,7 +21,7 @@ package final class PromptAcceptance: Sendable {
         /// Held until the job is known to be on disk, or not to be.
         var room: QueueRoom.Reservation?
         var offer: Dispatcher.Offer?
-        /// What the store has said, for a task.
+        /// The answer that the store has given, for a task.
         var answer: AcceptanceWaits.Answer?
         /// Where the task waits for that.
         var place: AcceptanceWaits.Place?
@@ -125,7 +125,7 @@ package final class PromptAcceptance: Sendable {
         return try await acceptance.known(offered.job, patience, after: refusal)
     }
 
-    /// What the store says; nil when the patience is over first.
+    /// The store's answer; nil when the patience is over first.
     private func answer() async -> AcceptanceWaits.Answer? {
         guard let wait = offered.job.wait else { preconditionFailure("a job without a task has a wait") }
         if let known = state.withLock({ $0.answer }) { return known }
@@ -158,7 +158,7 @@ extension Acceptance {
         _ receiver: @escaping PromptAcceptance.Receiver
     ) -> PromptAcceptance? {
         let context = admission.context
-        // Whose time is short is watched more closely.
+        // A request with a timeout of its own is watched more closely.
         guard context.options.timeout == nil, bytes.count <= StoredBodyFile.pieceSize,
             !Patience.isOver(store, patience.ports.time),
             let room = room.reserve(of: context.client?.user, isBounded: context.share != nil)

@@ -12,7 +12,7 @@ package final class RoutePauses: JobListener {
         var pauses: [String: PauseInForce] = [:]
     }
 
-    /// What a pause takes.
+    /// The parts that a pause works with.
     private struct Means {
         var store: any JobStore
         var announcer: Announcer
@@ -67,14 +67,14 @@ package final class RoutePauses: JobListener {
         switch event {
         case .pauseWanted(let route, let rule, let reason):
             _ = means.ports.start { [self] in await pause(route, by: rule, reason) }
-        // What kept jobs wait for may be over before its time.
+        // The breaker that kept jobs wait for may close before its time.
         case .breakerChanged(let route, _): means.dispatcher.resumed(route)
         default: break
         }
     }
 }
 
-// What is paused.
+// The pauses in force.
 extension RoutePauses {
     /// Routes that send nothing now.
     package var routes: Set<String> { state.withLock { Set($0.pauses.keys) } }
@@ -195,7 +195,7 @@ extension RoutePauses {
     /// A job was put aside for a pause that has ended in the meantime: it goes on.
     func releaseIfResumed(_ id: JobID, of route: String) async {
         guard let means, inForce(route) == nil else { return }
-        // What keeps the store from it ends the process, or is made good at the next start.
+        // A fault that keeps the store from it ends the process, or the next start makes up for it.
         try? await release(JobFilter(ids: [id]), means)
     }
 
@@ -217,7 +217,7 @@ extension RoutePauses {
         guard let means else { return }
         let now = engine.time.now()
         for (route, pause) in state.withLock({ $0.pauses }) where pause.isOver(now) {
-            // What the store could not do now is tried again at the next sweep.
+            // An end that the store could not write now is tried again at the next sweep.
             try? await turns.inTurn(route) { () async throws(StoreError) in
                 // An operator may have given it another one.
                 if inForce(route)?.pause == pause.pause { try await end(route, means) }

@@ -39,7 +39,7 @@ final class SweepRest: Sendable {
         if rest > SweepRest.shortest {
             await cancelling(at: deadline, time) { await self.untilStirred() }
         }
-        // Whoever changes much at once has it looked at once.
+        // One sweep looks at all changes that come close together.
         try await time.sleep(until: began.advanced(by: SweepRest.shortest))
     }
 

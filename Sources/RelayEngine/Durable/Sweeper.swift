@@ -15,7 +15,7 @@ final class Sweeper: Sendable {
     private let announcer: Announcer
     private let time: any ClockSource
     private let rest = SweepRest()
-    /// Whoever shows how many jobs there are is told when there are others.
+    /// Ends when the number of jobs changes, so that the parts that show it hear of that.
     private let others: Rest
     private let state = Mutex(State())
 
@@ -69,7 +69,7 @@ final class Sweeper: Sendable {
                 if watch.facts.wantsSweeps { left = .zero }
                 countUsers(ports)
             } catch {
-                // What the store cannot survive ends the process; anything else may have passed in a second.
+                // A fault that the store cannot survive ends the process; any other may have passed in a second.
                 if error.code == .closed { return }
             }
             await pauses.endThoseOver()

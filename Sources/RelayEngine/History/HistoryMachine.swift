@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// What became of each route's requests in the last hour, minute by minute.
+/// The fate of each route's requests in the last hour, minute by minute.
 package struct HistoryMachine: Sendable {
     /// Minutes that are told, the running one among them.
     package static let columns = 60
@@ -79,7 +79,7 @@ package struct HistoryMachine: Sendable {
     /// Takes up what the routes of the configuration have come to; to be told once a minute, when it is `due`.
     package mutating func looked(_ routes: () -> [String: Totals], _ now: Instant) {
         guard let start = began else {
-            // What came before the first look belongs to the first minute.
+            // All that came before the first look belongs to the first minute.
             began = now
             return
         }

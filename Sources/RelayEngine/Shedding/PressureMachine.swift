@@ -34,7 +34,7 @@ package struct PressureMachine: Sendable {
         package init() {}
     }
 
-    /// What the machine last saw, in bytes.
+    /// The figures that the machine last saw, in bytes.
     package struct Sight: Sendable {
         package var resident: UInt64
         package var bodies: Int

@@ -13,7 +13,7 @@ package final class Shedding: Sendable {
         package let refused: Int
     }
 
-    /// What has begun, become worse or ended.
+    /// A change of the shedding: it has begun, become worse or ended.
     package enum Change: Sendable {
         case began(PressureMachine.Cause)
         /// More is short now than the account of bodies, with which it began; told once.

@@ -13,7 +13,7 @@ package enum BodyFraming: Sendable, Equatable {
     package var isEmpty: Bool { self == .none || self == .length(0) }
 }
 
-/// What looking at the bytes so far gave.
+/// The result of a look at the bytes so far.
 package enum HeadResult<Head> {
     /// The head is not complete: call again with the same bytes and more.
     case needsMore

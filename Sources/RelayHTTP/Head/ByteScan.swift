@@ -74,7 +74,7 @@ extension Span<UInt8> {
             let letters = atLeast(UInt8(ascii: "a"), lower) & ~atLeast(UInt8(ascii: "z") + 1, lower)
             let digits = atLeast(UInt8(ascii: "0"), seven) & ~atLeast(UInt8(ascii: "9") + 1, seven)
             let hyphens = ~atLeast(1, seven ^ (0x2D &* everyByte))
-            // What names are made of, mostly; the other token bytes are looked up.
+            // Letters, digits and hyphens make up most of a name; the other token bytes are looked up.
             let other = ~((letters | digits | hyphens) & ~word) & topBits
             guard other != 0 else {
                 index &+= 8

@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// What the fields of one head say about framing and the connection.
+/// The facts that the fields of one head state about framing and the connection.
 struct FieldFacts {
     /// The index of the Host field among the entries.
     private(set) var host: Int?

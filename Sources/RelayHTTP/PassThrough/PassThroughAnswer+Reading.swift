@@ -79,7 +79,7 @@ extension PassThroughAnswer {
             default: break
             }
             if !isDropped, unsafe isHopByHop(base, index, colon &- index) { return nil }
-            // What is the relay's own to say, and what is said of limits.
+            // Fields that are the relay's own to write, and those that speak of limits.
             if colon &- index > 8 {
                 if first == UInt8(ascii: "w"), unsafe stands("waystati", base, index) { return nil }
                 if first == UInt8(ascii: "r"), unsafe stands("ratelimi", base, index) { return nil }

@@ -4,7 +4,7 @@
 private let every: UInt64 = 0x0101_0101_0101_0101
 private let tops: UInt64 = 0x8080_8080_8080_8080
 
-/// What a byte may be part of.
+/// The parts of a head that a byte may belong to.
 enum ByteKind {
     static let token: UInt8 = 1
     static let path: UInt8 = 2

@@ -114,7 +114,7 @@ private struct Escape {
     }
 }
 
-/// What a segment looks like to a server that resolves dots, up to its first semicolon.
+/// The shape of a segment to a server that resolves dots, up to its first semicolon.
 ///
 /// Some servers cut parameters (`..;a=1`) before they resolve.
 private struct SegmentShape {

@@ -2,7 +2,7 @@ package import RelayCore
 
 /// Appends the parts of a message to an output buffer.
 ///
-/// What is given must come from a parser or a checked constructor (`Method`s are tokens, targets visible
+/// The arguments must come from a parser or a checked constructor (`Method`s are tokens, targets visible
 /// ASCII, `HeaderFields` clean); nothing is escaped here.
 package enum HeadWriter {
     /// Appends `POST /orders HTTP/1.1` and its line end.

@@ -122,7 +122,7 @@ extension Request {
     }
 }
 
-/// What a request for nothing but its success makes of an answer's content.
+/// The rule for an answer's content where a request wants nothing but its success.
 public enum EmptyBodyPolicy: Sendable {
     /// Content is ignored.
     case any

@@ -2,12 +2,12 @@ public import RelayCore
 
 /// A request and what its answer means: one value that says how to send, recover, validate and decode.
 ///
-/// A request is a value. Whatever is derived from it, by `map`, ``throwing(_:)`` or a change of its content,
+/// A request is a value. A request derived from it, by `map`, ``throwing(_:)`` or a change of its content,
 /// carries every other setting along.
 public struct Request<Response: Sendable>: Sendable {
-    /// What is sent.
+    /// The HTTP request that is sent.
     public var http: HTTPRequest
-    /// What this request asks for besides its answer; only ever tighter than the service.
+    /// The terms that this request asks for besides its answer; only ever tighter than the service's.
     public var options = RequestOptions()
     /// Steps of preparation of this request alone; they follow the service's.
     public var preparation: [any PreparationStrategy] = []
@@ -52,7 +52,7 @@ public struct Request<Response: Sendable>: Sendable {
     }
 }
 
-/// What one request asks for besides its answer; only ever tighter than the service.
+/// The terms that one request asks for besides its answer; only ever tighter than the service's.
 public struct RequestOptions: Sendable {
     /// Replaces the policy's `timeouts.total` when shorter: the time of all attempts and waits together.
     public var timeout: Duration?

@@ -2,7 +2,7 @@ import RelayCore
 
 /// Where a request goes below the upstream's base: a path, and a query where it has one.
 ///
-/// What the source says stands in it as it is, percent-encoded by whoever writes it. What is put in is encoded as one
+/// The text of the source stands in it as it is, percent-encoded by its author. A value put in is encoded as one
 /// segment (RFC 3986 §3.3), so that no value leads elsewhere or begins a query:
 ///
 /// ```swift
@@ -59,7 +59,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation, Expressib
         /// Begins with nothing.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// What the source says.
+        /// The text of the source, as it is.
         public mutating func appendLiteral(_ literal: String) {
             isInQuery = isInQuery || literal.contains("?")
             text += literal

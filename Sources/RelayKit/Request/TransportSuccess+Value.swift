@@ -55,7 +55,7 @@ extension TransportSuccess {
     }
 }
 
-/// What a place in an answer could not be found for.
+/// The reason why a place in an answer could not be found.
 private struct Mislaid: Error {
     enum Reason {
         case broken(JSONError?)
@@ -81,7 +81,7 @@ private struct Mislaid: Error {
         return failure
     }
 
-    /// What a decoder says of the same.
+    /// The error of a decoder for the same.
     private var underlying: DecodingError {
         switch reason {
         case .broken(let error):

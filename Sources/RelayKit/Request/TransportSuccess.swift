@@ -14,5 +14,5 @@ public struct TransportSuccess: Sendable {
     }
 }
 
-/// What an attempt that did not succeed is described by; ``Failure/response`` is the answer, where there was one.
+/// The description of an attempt that did not succeed; ``Failure/response`` is the answer, where there was one.
 public typealias TransportFailure = Failure

@@ -35,7 +35,7 @@ public struct RunningJob: Sendable {
     /// The request, as it was before any per-attempt preparation.
     public let request: HTTPRequest
 
-    /// What a service would tell an observer; for a test of one.
+    /// The running job that a service would tell an observer of; for a test of one.
     ///
     /// - Parameters:
     ///   - id: the job's id.
@@ -58,12 +58,12 @@ public struct FinishedJob: Sendable {
     public let request: HTTPRequest
     /// Nil when the job succeeded or was answered in the upstream's stead.
     public let failure: Failure?
-    /// Who made the answer; nil for a failure.
+    /// The maker of the answer; nil for a failure.
     public let source: AnswerSource?
     /// Every attempt, in order.
     public let attempts: [Attempt]
 
-    /// What a service would tell an observer; for a test of one.
+    /// The finished job that a service would tell an observer of; for a test of one.
     ///
     /// - Parameters:
     ///   - id: the job's id.

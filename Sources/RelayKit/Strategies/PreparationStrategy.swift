@@ -2,7 +2,7 @@ public import RelayCore
 
 /// A step of a program's own before a request is sent: fields, a signature.
 ///
-/// What it throws ends the job with the kind `preparation` before anything is sent; no rule is asked.
+/// An error from it ends the job with the kind `preparation` before anything is sent; no rule is asked.
 public protocol PreparationStrategy: Sendable {
     /// When it runs; before each attempt unless the type says otherwise.
     var phase: PreparationPhase { get }
@@ -24,7 +24,7 @@ extension PreparationStrategy {
     public var phase: PreparationPhase { .attempt }
 }
 
-/// What a step of preparation may want to know.
+/// The facts that a step of preparation may want to know.
 public struct PreparationContext: Sendable {
     /// The job's id, the same in every attempt: an idempotency key.
     public let job: String
@@ -33,7 +33,7 @@ public struct PreparationContext: Sendable {
     /// The route's name.
     public let route: String
 
-    /// What a service would tell a step; for a test of one.
+    /// The context that a service would give a step; for a test of one.
     ///
     /// - Parameters:
     ///   - job: the job's id.

@@ -142,9 +142,9 @@ extension FailureMatcher.Token: ExpressibleByIntegerLiteral {
     /// Answers with that status.
     public init(integerLiteral status: UInt16) { self = .status(Status(rawValue: status)) }
 
-    /// What belongs to the connection: look-up, connect, reset.
+    /// Failures of the connection: look-up, connect, reset.
     public static let connection: FailureMatcher.Token = .group(.connection)
-    /// What took too long.
+    /// Steps that took too long.
     public static let timeout: FailureMatcher.Token = .group(.timeout)
     /// Answers 500 to 599.
     public static let serverError: FailureMatcher.Token = .statusClass(.serverError)

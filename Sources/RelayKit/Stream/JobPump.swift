@@ -6,7 +6,7 @@ final class JobPump<Requests: AsyncSequence & Sendable, Value: Sendable>: Sendab
 where Requests.Element == Request<Value> {
     private typealias Reader = CheckedContinuation<Step, Never>
 
-    /// What a reader is told.
+    /// The step that a reader is told.
     private enum Step: Sendable {
         case outcome(JobOutcome<Value>)
         case end(Result<Void, Requests.Failure>)
@@ -62,7 +62,7 @@ where Requests.Element == Request<Value> {
         }
     }
 
-    /// What a reader gets at once, and the writer that has a place now; the reader is kept when it has to wait.
+    /// The step that a reader gets at once, and the writer with a place now; the reader is kept when it has to wait.
     private func take(
         _ state: inout State,
         _ reader: Reader
@@ -162,7 +162,7 @@ extension JobPump {
         if let step { reader?.resume(returning: step) }
     }
 
-    /// What the waiting reader gets, and the writer that has a place now.
+    /// The waiting reader, the step that it gets, and the writer with a place now.
     private func wake(_ state: inout State) -> (Reader?, Step?, CheckedContinuation<Bool, Never>?) {
         guard let reader = state.reader.take() else { return (nil, nil, nil) }
         let (step, writer) = take(&state, reader)

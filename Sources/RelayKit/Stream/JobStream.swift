@@ -30,7 +30,7 @@ public struct JobStream<Requests: AsyncSequence & Sendable, Value: Sendable>: As
 where Requests.Element == Request<Value> {
     /// One outcome for each request.
     public typealias Element = JobOutcome<Value>
-    /// What the sequence of requests throws.
+    /// The error that the sequence of requests throws.
     public typealias Failure = Requests.Failure
 
     let service: RelayService
@@ -59,7 +59,7 @@ where Requests.Element == Request<Value> {
 
         /// The next outcome; nil after the last, and when the task is cancelled.
         public func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
-            // Whoever drops the iterator leaves the stream, but not while this waits.
+            // A caller that drops the iterator leaves the stream, but not while this waits.
             defer { extendLifetime(self) }
             return try await pump.next()
         }

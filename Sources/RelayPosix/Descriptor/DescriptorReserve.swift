@@ -3,7 +3,7 @@ import Synchronization
 /// The last descriptors of the process, which are left to what must get through whatever the others take.
 ///
 /// A process is given the lowest number that is free (open(2)): a number within the reserve says that all before it are
-/// taken. Whoever has no claim to the reserve then closes what it was given.
+/// taken. A part without a claim to the reserve then closes the descriptor that it was given.
 package final class DescriptorReserve: Sendable {
     package static let ofProcess = DescriptorReserve()
 

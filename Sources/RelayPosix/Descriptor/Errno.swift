@@ -7,7 +7,7 @@ package struct Errno: RawRepresentable, Hashable, Sendable, CustomStringConverti
 
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// What the calling thread's last failed call left.
+    /// The code that the calling thread's last failed call left.
     package static var current: Errno { Errno(rawValue: errno) }
 
     /// The symbol: `ECONNREFUSED`.

@@ -5,11 +5,11 @@ import Synchronization
 /// One thread with epoll, a timer heap and a ring of jobs: the executor of every task that belongs to it.
 ///
 /// A task started by `spawn` runs on the loop from its first line to its last, together with its input
-/// and output, without a hop. Whatever the loop owns is touched on its thread alone;
+/// and output, without a hop. All that the loop owns is touched on its thread alone;
 /// other threads use `execute`. Work handed over after `stop` is never run.
 package final class EventLoop: TaskExecutor {
     package let name: String
-    /// What a turn makes of its events is one operation.
+    /// The work of a turn on its events is one operation.
     package let activity: Activity
     @usableFromInline let thread: UInt
     private let epoll: FileDescriptor
@@ -20,7 +20,7 @@ package final class EventLoop: TaskExecutor {
     /// Nil once somebody has joined the thread.
     private let joinable: Mutex<pthread_t?>
 
-    /// What other threads hand over.
+    /// The jobs and the work that other threads hand over.
     private struct Inbox: ~Copyable {
         var jobs = JobRing()
         var work: [@Sendable () -> Void] = []

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What epoll reported about a descriptor.
+/// The events that epoll reported about a descriptor.
 public struct Events: OptionSet, Sendable {
     /// The bits of epoll_ctl(2).
     public let rawValue: UInt32
@@ -23,7 +23,7 @@ public struct Events: OptionSet, Sendable {
     /// Asks for a report on changes only; the reader must drain or remember.
     package static let edgeTriggered = Events(rawValue: EPOLLET.rawValue)
 
-    /// What a stream socket is watched for: changes only, so that a reader that holds back costs no system
+    /// The events that a stream socket is watched for: changes only, so that a reader that holds back costs no system
     /// call, and not for room to write, which a Unix socket would report with every byte the peer takes.
     package static let stream: Events = [.readable, .peerFinished, .edgeTriggered]
 }

@@ -11,7 +11,7 @@ struct NameTurn: Sendable {
         zone = NameTurn.zone(of: host)
     }
 
-    /// What is likely served by the same name servers: all but the first label, where that leaves two.
+    /// The zone that the same name servers likely serve: all but the first label, where that leaves two.
     static func zone(of host: String) -> Substring {
         guard let dot = host.firstIndex(of: ".") else { return host[...] }
         let rest = host[host.index(after: dot)...]
@@ -20,7 +20,7 @@ struct NameTurn: Sendable {
 }
 
 extension NameResolver {
-    /// What a resolver knows and has under way.
+    /// The answers that a resolver knows and the look-ups that it has under way.
     struct State {
         typealias Receiver = @Sendable (Result<[IPAddress], NameError>) -> Void
 

@@ -130,7 +130,7 @@ extension NameResolver {
         }
     }
 
-    /// What this thread did not take may be for another.
+    /// A look-up that this thread did not take may be for another.
     private func wakeAnother() {
         let (isIdle, isNew) = state.withLock { $0.another(limits) }
         if isIdle { pending.signal() }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Whose program is at the other end of a connection within this machine, as the kernel has it (sock_diag(7)).
+/// The user whose program is at the other end of a connection within this machine, as the kernel has it (sock_diag(7)).
 package enum ConnectionOwner {
     /// The user whose program holds the socket at `near` that is connected to `far`; nil where there is none.
     ///

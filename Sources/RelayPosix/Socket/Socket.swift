@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What came of reading from a socket.
+/// The result of reading from a socket.
 package enum Received: Sendable {
     case bytes(Int)
     /// The peer has finished.
@@ -10,7 +10,7 @@ package enum Received: Sendable {
     case failed(Errno)
 }
 
-/// What came of writing to a socket.
+/// The result of writing to a socket.
 package enum Written: Sendable {
     /// How many bytes the kernel took; may be fewer than offered.
     case bytes(Int)
@@ -18,14 +18,14 @@ package enum Written: Sendable {
     case failed(Errno)
 }
 
-/// What came of accepting a connection.
+/// The result of accepting a connection.
 package enum Accepted: ~Copyable {
     case connection(FileDescriptor)
     case wouldBlock
     case failed(Errno)
 }
 
-/// What came of beginning to connect.
+/// The result of beginning to connect.
 package enum Connecting: ~Copyable {
     case connected(FileDescriptor)
     /// Writability tells when it is over, and `Socket.pendingError` how it ended.

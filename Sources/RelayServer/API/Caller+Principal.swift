@@ -5,7 +5,7 @@ extension Caller {
     /// How long an action waits for the name of whoever asked for it; later its uid alone is told.
     private static let patience: Duration = .milliseconds(250)
 
-    /// Who asks; nil when the kernel has no name for them.
+    /// The user that asks; nil when the kernel does not tell it.
     func principal() async -> Principal? {
         guard let user = client?.user else { return nil }
         let wait = Pending<String?>()

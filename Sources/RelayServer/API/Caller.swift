@@ -2,12 +2,12 @@ import RelayCore
 import RelayEngine
 import RelayPosix
 
-/// Who asks, and all that a call may know of the connection it came by.
+/// The party that asks, and all that a call may know of the connection it came by.
 struct Caller {
     let server: LoopServer
     let role: Role
     let client: ClientIdentity?
-    /// What it takes of what all share; nil for operators.
+    /// Its part of the means that all share; nil for operators.
     let share: CallerShare?
     private let connection: Connection
 

@@ -5,7 +5,7 @@ import RelayJSON
 /// A parameter of a call: whoever reads it and whoever tells of it go by the same.
 protocol QueryParameter: Sendable {
     var name: String { get }
-    /// What it does, as a sentence for callers.
+    /// Its effect, as a sentence for callers.
     var doc: String { get }
     var schema: Schema { get }
 }

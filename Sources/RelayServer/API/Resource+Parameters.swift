@@ -19,7 +19,7 @@ extension APICall.Resource {
 }
 
 extension APICall.JobPart {
-    /// What a GET reads.
+    /// The parameters that a GET reads.
     fileprivate var parameters: [any QueryParameter] {
         switch self {
         case .whole: [JobLook.include, JobLook.wait]
@@ -68,7 +68,7 @@ enum JobLook {
     )
 }
 
-/// What a list of jobs is narrowed to, and how much of it is told.
+/// The parameters that narrow a list of jobs, and that say how much of it is told.
 enum JobListing {
     static let route = text("route", .sought, "Only jobs of this route.")
     static let state = WordsParameter(

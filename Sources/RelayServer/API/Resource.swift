@@ -1,7 +1,7 @@
 import RelayCore
 
 extension APICall {
-    /// What a path of the API leads to.
+    /// The resource that a path of the API leads to.
     enum Resource {
         case version
         case status
@@ -24,7 +24,7 @@ extension APICall {
         case page(PageDocument?)
     }
 
-    /// What of one job.
+    /// The part of one job that a call is about.
     enum JobPart {
         case whole
         case attempts
@@ -35,7 +35,7 @@ extension APICall {
         case action(JobAction)
     }
 
-    /// What of one route.
+    /// The part of one route that a call is about.
     enum RoutePart {
         case whole
         case pause

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// What a request is answered with; whoever makes one knows nothing of the connection that writes it.
+/// The answer to a request; its maker knows nothing of the connection that writes it.
 struct Answer {
     var head: Head
     /// Bytes, or what brings them piece by piece: a body that is kept, a document in its making, events.
@@ -23,7 +23,7 @@ struct Answer {
         var accepted: AcceptedAnswer?
         /// Values are free of control bytes.
         var fields: [(name: StaticString, value: String)] = []
-        /// Who may keep it for how long (RFC 9111).
+        /// The caches that may keep it, and for how long (RFC 9111).
         var cache: StaticString = "no-store"
     }
 

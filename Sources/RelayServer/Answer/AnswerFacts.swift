@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayHTTP
 
-/// What the relay says about how an answer came to be, in the answer's own fields.
+/// The facts that the relay states about how an answer came to be, in the answer's own fields.
 struct AnswerFacts {
     let job: JobID
     private let source: AnswerSource?
@@ -10,7 +10,7 @@ struct AnswerFacts {
     let attempts: [Attempt]
     /// Of the whole job, when those at hand are not all.
     var attemptCount: Int
-    /// What else is to be said; values are free of control bytes.
+    /// Further fields; their values are free of control bytes.
     var extra: [(name: StaticString, value: String)] = []
 
     /// Whether the answer's fields are an upstream's, of now or of some time ago.

@@ -27,7 +27,7 @@ struct JSONContent: Sendable {
         form = JSONContent.form(of: bytes.span)
     }
 
-    /// Whose form is known.
+    /// Bytes whose form is known.
     init(_ bytes: [UInt8], _ form: Form) {
         self.bytes = bytes
         self.form = form

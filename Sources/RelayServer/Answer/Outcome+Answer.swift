@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 
 extension Outcome {
-    /// What the caller of a request that is answered when it is done is told.
+    /// The answer for the caller of a request that is answered when it is done.
     ///
     /// `refusal` is what was wrong with a body that was still arriving.
     func answer(_ admission: Admission, refusal: @autoclosure () -> Problem?) -> Answer {

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayHTTP
 
 extension Problem {
-    /// What a caller is told about a message the parser refused.
+    /// The problem that a caller is told about a message the parser refused.
     init(_ error: HTTPParseError) {
         let code: Problem.Code =
             switch error.status {

@@ -127,7 +127,7 @@ extension Connection: AnswerReceiver {
         self.upload = nil
         streamEnds()
         guard phase == .busy else { return }
-        // What was not read of this body would be taken for the next request.
+        // Bytes of this body that were not read would be taken for the next request.
         guard keepsAlive, upload.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
         phase = .idle
         setDeadline(server.limits.idle)

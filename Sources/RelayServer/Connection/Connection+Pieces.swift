@@ -8,11 +8,11 @@ import RelayPosix
     /// Nil once all of it has come.
     var sender: (any PieceSender)?
     let isChunked: Bool
-    /// Who waits for its end; nil for a request that has no task.
+    /// The task that waits for its end; nil for a request that has no task.
     var waiter: CheckedContinuation<Bool, Never>?
 }
 
-// What the caller's socket does not take is kept, and until it has taken all of it nothing more is asked for.
+// The bytes that the caller's socket does not take are kept; until it has taken them all no more are asked for.
 extension Connection: PieceReceiver {
     /// Begins to pass on what follows a head that is out.
     ///

@@ -79,7 +79,7 @@ extension Connection {
         }
         if pending.isEmpty {
             let used = consume(bytes)
-            // Whatever was not used outlives the scratch buffer.
+            // Bytes that were not used outlive the scratch buffer.
             if phase != .closed, used < bytes.count { pending = bytes.copied(from: used) }
         } else {
             bytes.append(to: &pending)
@@ -284,7 +284,7 @@ extension Connection {
         }
     }
 
-    /// What the body's attempt is told where the relay refuses the rest of it.
+    /// The failure of the body's attempt where the relay refuses the rest of the body.
     private func refused(_ upload: Upload) -> Failure? {
         upload.refusal.map { Failure(.httpRequestError, sent: .unknown, $0.detail) }
     }

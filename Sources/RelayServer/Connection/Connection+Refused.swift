@@ -6,7 +6,7 @@ extension Problem {
     /// Whether it is a refusal of the request as it is, and is told of nowhere else.
     fileprivate var isOfRequest: Bool {
         switch status {
-        // What comes too often or too slowly is told of where that is found out.
+        // A request that comes too often or too slowly is told of where that is found out.
         case 408, 429: false
         case 501: true
         default: status.isClientError

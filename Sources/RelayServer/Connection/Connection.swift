@@ -20,7 +20,7 @@ final class HeldParser {
     let client: ClientIdentity?
     /// Its place among the connections there may be; one too many has none, and is refused.
     let place: ConnectionPlaces.Place?
-    /// What its caller takes of what all share; operators and those who are refused have none.
+    /// Its caller's part of the means that all share; operators and those who are refused have none.
     let share: CallerShare?
     @safe @exclusivity(unchecked) var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
@@ -39,7 +39,7 @@ final class HeldParser {
     @safe @exclusivity(unchecked) var task: Task<Void, Never>?
     /// The task waits for something that loses nothing when the daemon stops.
     var yieldsAtDrain = false
-    /// What the socket would not take yet.
+    /// The bytes that the socket would not take yet.
     var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.

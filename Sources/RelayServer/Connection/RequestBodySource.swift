@@ -23,7 +23,7 @@ final class RequestBodySource: BodySource {
         return try await connection.value.nextUploadPiece()
     }
 
-    /// What is left of the body is never read: the connection ends with the answer.
+    /// The rest of the body is never read: the connection ends with the answer.
     func cancel() {
         read.store(true, ordering: .relaxed)
         connection.valueOnLoop?.stopUpload()

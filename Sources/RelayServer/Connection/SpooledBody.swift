@@ -99,7 +99,7 @@ final class SpooledBody: Sendable {
     private func waiting<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        // Whoever takes or reads a piece is the only one.
+        // The attempt that takes or reads a piece is the only one to do so.
         var patience = state.withLock { $0.patience }
         defer {
             let left = patience
@@ -151,7 +151,7 @@ final class SpooledBody: Sendable {
     }
 }
 
-/// What one attempt reads of a spooled body.
+/// One attempt's view of a spooled body.
 final class SpooledBodySource: BodySource {
     private struct State {
         var position: UInt64 = 0

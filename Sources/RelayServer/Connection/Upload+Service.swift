@@ -64,7 +64,7 @@ extension Upload {
         do {
             try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
         } catch {
-            // Who is refused is told of, which nobody looks for at rest.
+            // The part that tells of refusals looks for none while it rests.
             server.engine.rest.end()
             throw error
         }
@@ -115,7 +115,7 @@ extension Upload {
         }
         let answer = outcome.answer(admission, refusal: refusal)
         let isShared = admission.snapshot.settings.callers.isEnabled
-        // Whoever has the head may send the next request at once: it is known by then.
+        // A caller that has the head may send the next request at once: the stream is known by then.
         var isTold = false
         if isShared, case .stream(let source) = answer.body, source.length == nil, outcome.isEndless {
             connection.streamBegins(admission.state, to: admission.caller, isEndless: true)

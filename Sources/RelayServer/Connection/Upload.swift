@@ -19,7 +19,7 @@ final class Upload {
     var decoder: BodyDecoder
     /// Decoded bytes nobody has taken yet.
     var collected: [UInt8] = []
-    /// What the task sends: the whole body, or its source.
+    /// The body that the task sends: all of it, or its source.
     var body = Body.empty
     /// The request on its way, where it is relayed and answered when it is done.
     @safe @exclusivity(unchecked) var run: RequestRun?
@@ -27,7 +27,7 @@ final class Upload {
     @safe @exclusivity(unchecked) var keeping: PromptAcceptance?
     /// Whether its answer is composed.
     @safe @exclusivity(unchecked) var isAnswered = false
-    /// What it came to, until its answer is out, and with it what it holds of the relay.
+    /// Its outcome, until its answer is out, and with that its hold on the relay.
     var relayed: Relayed?
     /// Told what becomes of the answer's content, where that was not there with its head.
     @safe @exclusivity(unchecked) var streamed: StreamedAnswer?
@@ -51,7 +51,7 @@ final class Upload {
     /// The memory its body takes.
     private var room: MemoryHold?
     @safe @exclusivity(unchecked) private var held: HeldProblem?
-    /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
+    /// The problem of a body that was being streamed: the caller's fault, which the answer names.
     var refusal: Problem? {
         get { held?.problem }
         set { held = newValue.map(HeldProblem.init) }
@@ -78,7 +78,7 @@ final class Upload {
         decoder = BodyDecoder(framing: head.framing)
     }
 
-    /// What the caller is told when the body is larger than `limit`.
+    /// The problem that the caller is told when the body is larger than `limit`.
     var tooLarge: Problem {
         switch purpose {
         case .relay(let admission): Engine.tooLarge(admission.snapshot)

@@ -50,7 +50,7 @@ extension Attempt {
         }
     }
 
-    /// What came of it, in one word.
+    /// The result of an attempt, in one word.
     enum ResultWord: String, CaseIterable {
         case success
         case failure

@@ -7,7 +7,7 @@ package struct DurableDocument {
     package var job: StoredJob
     /// The last ones; nil leaves the list out.
     package var attempts: [Attempt]?
-    /// What was done to it, oldest first.
+    /// The actions on it, oldest first.
     package var actions: [ActionRecord] = []
     /// Of the whole job, as the caller and the route bound it; nil when the route is gone.
     package var maxAttempts: Int?

@@ -73,7 +73,7 @@ extension JSONObjectWriter {
         }
     }
 
-    /// What a failure is, wherever the API tells of one.
+    /// The members of a failure, wherever the API tells of one.
     package mutating func members(of failure: Failure) {
         member("kind", failure.kind.rawValue)
         member("detail", failure.detail)

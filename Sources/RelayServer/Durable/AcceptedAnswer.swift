@@ -3,7 +3,7 @@ import RelayEngine
 import RelayHTTP
 import RelayJSON
 
-/// What a caller is told whose job is kept.
+/// The answer to a caller whose job is kept.
 struct AcceptedAnswer {
     let accepted: Acceptance.Accepted
     let preferences: Preferences

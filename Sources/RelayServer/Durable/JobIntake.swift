@@ -107,13 +107,13 @@ struct JobIntake {
 
     private static let pieceSize = 65_536
 
-    /// Whoever is to have an answer anyway waits for the disk as long as its request may take, or a second.
+    /// A caller that gets an answer anyway waits for the disk as long as its request may take, or a second.
     private func patience(_ admission: Admission) -> Patience {
         guard let past else { return Patience(ports, admission.context.options) }
         return Patience(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
     }
 
-    /// What is left of that for whoever has waited since `began`, and a second at the least: the caller may have taken its
+    /// The patience left to a caller that has waited since `began`, at least a second: the caller may have taken its
     /// time over the body.
     func patience(_ admission: Admission, since began: Instant) -> Patience {
         patience(admission).left(since: began, atLeast: .seconds(1))

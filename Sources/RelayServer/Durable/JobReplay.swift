@@ -43,7 +43,7 @@ struct JobReplay {
         }
     }
 
-    /// What is said where no upstream answered.
+    /// The problem that is told where no upstream answered.
     private func failure(_ attempts: [Attempt]) -> Problem {
         let (id, route) = (job.record.id, job.record.route)
         switch job.state {

@@ -2,7 +2,7 @@ package import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What a caller would like (RFC 7240); what is unknown or malformed counts as not said.
+/// The wishes of a caller (RFC 7240); one that is unknown or malformed counts as not said.
 package struct Preferences: Sendable {
     /// Accepted now, answered later.
     package private(set) var isAsynchronous = false
@@ -61,7 +61,7 @@ package struct Preferences: Sendable {
 
     package var waitDuration: Duration? { wait.map { .seconds($0) } }
 
-    /// What is taken into account where a job is kept, for `Preference-Applied`; nil for nothing.
+    /// The preferences taken into account where a job is kept, for `Preference-Applied`; nil for nothing.
     ///
     /// A wait that ended without the answer has been honoured as well (RFC 7240 §4.3).
     package var applied: String? {

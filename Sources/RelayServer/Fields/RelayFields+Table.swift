@@ -84,7 +84,7 @@ extension RelayFields {
     /// Every field a caller may send, with what it may say.
     static let all = RelayField.allCases.map(\.described)
 
-    /// What other standards say of how a job is treated.
+    /// The fields of other standards that say how a job is treated.
     static let standards = [prefer, idempotencyKey, priority]
 
     static let prefer = RequestField(

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// What one loop has to do with a listener's callers: answers by class of status, and connections.
+/// The counts of one loop for a listener's callers: answers by class of status, and connections.
 package final class ListenerCells: Sendable {
     private let counts: InlineArray<5, Atomic<UInt64>>
 

@@ -14,7 +14,7 @@ package struct Metric: Sendable {
     package let labels: [String]
     /// One sentence.
     package let help: String
-    /// What an operator does about it.
+    /// The step that an operator takes about it.
     package let advice: String
 
     init(_ name: String, _ kind: Kind, _ labels: [String], _ help: String, do advice: String) {

@@ -39,6 +39,6 @@ extension MetricsText {
 }
 
 extension StoreError.Code {
-    /// What a store that is open counts; a job that it has no room for need not get to it.
+    /// The errors that an open store counts; a job that it has no room for need not get to it.
     fileprivate static let counted: [StoreError.Code] = [.slow, .failed, .corrupt]
 }

@@ -2,7 +2,7 @@ package import RelayCore
 package import RelayEngine
 
 extension MetricsText {
-    /// What a route's requests came to, and how it and its upstreams stand.
+    /// The outcomes of a route's requests, and the state of the route and its upstreams.
     package mutating func add(
         _ name: String,
         _ entry: Snapshot.Entry,

@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// What the metrics are at a moment, in the text that Prometheus reads.
+/// The metrics as they are at a moment, in the text that Prometheus reads.
 ///
 /// Samples may be added in any order; they are told by metric.
 package struct MetricsText {

@@ -1,7 +1,7 @@
 package import RelayEngine
 import Synchronization
 
-/// What one loop has refused to send or to keep.
+/// The counts of what one loop has refused to send or to keep.
 ///
 /// The lock is the loop's own but for the moment in which somebody reads.
 package final class ProblemTally: Sendable {

@@ -23,7 +23,7 @@ extension Operation {
         var responses = replies.map {
             JSONValue.Member($0.status.map { "\($0.rawValue)" } ?? "default", $0.json)
         }
-        // What an upstream decides on tells of problems as well.
+        // A reply that an upstream decides on tells of problems as well.
         if !replies.contains(where: { $0.status == nil }) {
             let codes = Problem.Code.ofEveryRequest + self.problems
             responses += problems.references(codes, besides: replies.compactMap(\.status))

@@ -2,19 +2,19 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What the document tells of one method of one resource, besides what the tables of the API say.
+/// The part of the document about one method of one resource that the tables of the API do not say.
 struct Operation {
     /// Unique; generated clients name their functions so.
     let id: String
     let tag: Tag
     let summary: String
-    /// What the summary leaves out; sentences.
+    /// The details that the summary leaves out; sentences.
     var detail = ""
     /// Fields of the request that count here.
     var fields: [RequestField] = []
     var content: RequestContent?
     var replies: [Reply]
-    /// What can go wrong besides what can with every request.
+    /// The problems besides those of every request.
     var problems: [Problem.Code] = []
 
     enum Tag: String, CaseIterable {
@@ -32,7 +32,7 @@ struct RequestField: Sendable {
     let doc: String
 }
 
-/// What a request brings.
+/// The content that a request brings.
 struct RequestContent {
     let type: String
     let schema: Schema

@@ -171,7 +171,7 @@ extension RequestField {
 }
 
 extension Reply {
-    /// Whatever an upstream may answer, and the relay's own problems beside it.
+    /// Any answer that an upstream may give, and the relay's own problems beside it.
     static func passedOn(_ doc: String, _ codes: [Problem.Code]) -> Reply {
         let problems = Set(Problem.Code.ofEveryRequest + codes)
         let own = Problem.Code.allCases.filter(problems.contains)

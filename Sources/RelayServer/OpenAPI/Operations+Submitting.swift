@@ -221,7 +221,7 @@ extension Operation {
 }
 
 extension Problem.Code {
-    /// What may keep a request from being taken up.
+    /// The problems that may keep a request from being taken up.
     static let ofAcceptance: [Problem.Code] =
         ofStore + [
             .routeNotFound, .idempotencyKeyReused, .idempotencyInProgress, .routePaused, .queueFull,

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayJSON
 
 extension APICall.Resource {
-    /// What the contract tells of one of its methods.
+    /// The part of the contract about one of its methods.
     func operation(_ method: Method) -> Operation {
         switch self {
         case .version: .version

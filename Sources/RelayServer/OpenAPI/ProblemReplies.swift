@@ -69,14 +69,14 @@ struct ProblemReplies {
 }
 
 extension Problem.Code {
-    /// What any request may be answered, whatever it asks for.
+    /// The problems that may answer any request, whatever it asks for.
     static let ofEveryRequest: [Problem.Code] = [
         .badRequest, .badHeader, .badTarget, .notAllowed, .requestTimeout, .contentTooLarge, .targetTooLong,
         .expectationFailed, .rateLimited, .headTooLarge, .notImplemented, .overloaded, .draining, .notStarted,
         .versionNotSupported,
     ]
 
-    /// What the job store may answer where it is asked.
+    /// The problems that the job store may answer with where it is asked.
     static let ofStore: [Problem.Code] = [.storageFailed, .storageStalled, .storageCorrupt]
 
     fileprivate var mayTellWhen: Bool { status == 429 || status == 503 || status == 507 || status == 409 }

@@ -20,7 +20,7 @@ struct Schema: Sendable {
 
     func doc(_ text: String) -> Schema { with("description", .string(text)) }
 
-    /// What holds where nothing is said.
+    /// Adds the value that holds where none is given.
     func standard(_ value: JSONValue?) -> Schema { with("default", value) }
 
     static let anything = Schema([])
@@ -136,7 +136,7 @@ struct Property: Sendable {
     }
 }
 
-// What stands in many places.
+// The schemas that stand in many places.
 extension Schema {
     /// A job's id.
     static let job = pattern("^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$")

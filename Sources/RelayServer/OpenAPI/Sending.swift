@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What is told of requests to upstreams, which take any method and any content.
+/// The part of the document about requests to upstreams, which take any method and any content.
 enum Sending {
     static let path = "/r/{route}/{path}"
 

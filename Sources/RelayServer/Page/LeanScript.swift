@@ -1,12 +1,12 @@
 /// A script without what only its authors read: comments on lines of their own, and blanks that part nothing.
 ///
-/// What stands in a text, a template or a pattern is left as it is. A line's end stays where a statement may end.
+/// The content of a text, a template or a pattern is left as it is. A line's end stays where a statement may end.
 struct LeanScript {
     private(set) var bytes: [UInt8] = []
 
     private let source: [UInt8]
     private var at = 0
-    /// What is open: a template, an expression in one, or any other brace.
+    /// The nestings that are open: a template, an expression in one, or any other brace.
     private var open: [Nesting] = [.block(declares: false)]
 
     /// Of a block, whether what is under way in it declares names.
@@ -17,10 +17,11 @@ struct LeanScript {
 
     /// Where a blank beside it parts nothing.
     private static let marks = Set("=+-*/<>!&|?:;,(){}[]%\"'`".utf8)
-    /// What needs no line's end to be over or goes on, and what no statement begins with: each but a block ends in `;`.
+    /// The bytes after which a line's end means nothing, and those that no statement begins with: each statement but a
+    /// block ends in `;`.
     private static let goesOn = Set(",({[=?:&|;}".utf8)
     private static let comesAfter = Set(")]}?:&|.,".utf8)
-    /// What a pattern comes after; after anything else a slash divides.
+    /// The bytes that a pattern comes after; after any other a slash divides.
     private static let beforePattern = Set("(,=:[!&|?{};\n".utf8)
     private static let beforeStatement = Set("{};\n".utf8)
     private static let declarations = [Array("const ".utf8), Array("let ".utf8)]
@@ -91,7 +92,7 @@ struct LeanScript {
             if Self.beforeStatement.contains(bytes.last ?? 10), !open.isEmpty {
                 open[open.count - 1] = .block(declares: true)
             }
-            // What never changes does not either where it might.
+            // A name that never changes does not change under `let` either.
             bytes += "let".utf8
             at += length - 1
         case _ where Self.isBlank(byte): blank()

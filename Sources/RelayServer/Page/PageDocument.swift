@@ -7,7 +7,7 @@ enum PageDocument: CaseIterable {
     case page
     case script
     case style
-    /// What the words of the interface mean.
+    /// The meanings of the words of the interface.
     case words
     case icon
 
@@ -80,7 +80,7 @@ enum PageDocument: CaseIterable {
         return lean
     }
 
-    /// What the page may load, send and be shown in: nothing but the relay that served it.
+    /// The places that the page may load from, send to and be shown in: nothing but the relay that served it.
     static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

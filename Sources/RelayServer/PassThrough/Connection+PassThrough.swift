@@ -158,7 +158,7 @@ extension Connection {
         return (adopted.outbound, self)
     }
 
-    /// What the ordinary path would have made of the request by now; nil where it would have refused it.
+    /// The request as the ordinary path would have it by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,

@@ -50,7 +50,7 @@ extension PassThrough {
         if !answer.isLent { unsafe output.put(base, answer.body) }
     }
 
-    /// What has come of content in chunks: all of it as it is, or as one chunk.
+    /// The bytes that have come of content in chunks: all of it as it is, or as one chunk.
     @inline(never)
     private func putChunks(_ answer: PassThroughAnswer) {
         let isChunk = !answer.isWhole && answer.length > 0

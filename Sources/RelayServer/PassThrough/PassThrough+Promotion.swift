@@ -14,7 +14,7 @@ extension PassThrough {
         var body: Body { wish.body }
     }
 
-    /// What the caller said, as the ordinary path's readers understand it.
+    /// The request of the caller, as the ordinary path's readers understand it.
     struct Wish {
         let method: Method
         let target: String

@@ -26,7 +26,7 @@ import RelayPosix
     /// Why none was composed.
     @safe @exclusivity(unchecked) var refusal = OrdinaryReason.shape
     @safe @exclusivity(unchecked) var output = PassThroughOutput()
-    /// What lines of streams are read by.
+    /// The reader of the lines of streams.
     @safe @exclusivity(unchecked) var line = PlainLine()
     /// Where the request of a kept job stands as its caller would have written it.
     @safe @exclusivity(unchecked) var keptRequest = PassThroughOutput()

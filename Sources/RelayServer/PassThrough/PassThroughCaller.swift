@@ -1,7 +1,7 @@
 import RelayCore
 import RelayHTTP
 
-/// Whose request is passed through: a connection that it came on, or a line of a stream that stands for it.
+/// The party whose request is passed through: a connection that it came on, or a line of a stream that stands for it.
 protocol PassThroughCaller: PassThroughReceiver {
     /// Whether it keeps the request's content itself, for the ordinary request that may have to be made.
     var keepsContent: Bool { get }

@@ -2,7 +2,7 @@ import RelayCore
 
 /// Where the heads and answers of a loop are composed: room for whatever its buffer holds, and the relay's own fields.
 @safe struct PassThroughOutput: ~Copyable {
-    /// What a configuration adds to a message at most.
+    /// The bytes that a configuration adds to a message at most.
     static let own = 12_288
     /// The bytes that one read takes at most, and what is added to them.
     static let room = 131_072 + own + 4_096

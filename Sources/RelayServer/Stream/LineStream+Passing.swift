@@ -82,7 +82,7 @@ extension LineStream {
 
     // MARK: The caller is gone
 
-    /// What is under way becomes ordinary.
+    /// The lines that are under way become ordinary.
     func promotePassed() { for line in underWay { line.promotePassing() } }
 
     func cancelPassed() { for line in underWay { line.cancel() } }

@@ -55,7 +55,7 @@ final class LineStream {
         sendHead()
         let stream = LoopBound(self, connection.loop)
         await withDiscardingTaskGroup { jobs in
-            // What came together goes on disk together.
+            // Jobs that came together go on disk together.
             var together: [AdmittedJob] = []
             while true {
                 let reading = await nextLine(waits: together.isEmpty)

@@ -17,13 +17,13 @@ import RelayPosix
     @safe @exclusivity(unchecked) var place = 0
     /// As it came.
     @safe @exclusivity(unchecked) private(set) var bytes: [UInt8] = []
-    /// What its caller calls it, as a place in `bytes`.
+    /// Its caller's name for it, as a place in `bytes`.
     @safe @exclusivity(unchecked) private(set) var id = 0..<0
     @safe @exclusivity(unchecked) private(set) var number = 0
     @safe @exclusivity(unchecked) private var route = 0..<0
     @safe @exclusivity(unchecked) private var fields = 0
     @safe @exclusivity(unchecked) private(set) var exchange: UnsafeMutablePointer<PassThroughExchange>?
-    /// Who carries it as long as it is not answered.
+    /// The sender that carries it as long as it is not answered.
     @safe @exclusivity(unchecked) private var sender: (any PassThroughSender)?
     /// The ordinary job that it has become.
     private var job: AdmittedJob?
@@ -139,7 +139,7 @@ extension PassedLine: AnswerReceiver {
         return (adopted.outbound, self)
     }
 
-    /// What the ordinary path would have made of the line by now; nil where it would have refused it.
+    /// The job that the ordinary path would have made of the line by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,

@@ -16,13 +16,13 @@ import RelayJSON
     private var outline = JSONOutline([[], ["request"], ["request", "headers"], ["request", "query"]])
     /// The request; its head ends with `Content-Length`.
     private(set) var request = PassThroughOutput()
-    /// What the caller calls the job, as a place in the line; empty where it does not.
+    /// The caller's name for the job, as a place in the line; empty where there is none.
     private(set) var id = 0..<0
     /// The route's name, and where the fields begin, as places in the request.
     private(set) var route = 0..<0
     private(set) var fields = 0
 
-    /// What a line says about its request, as members of the outline.
+    /// The parts of the request that a line gives, as members of the outline.
     private struct Parts {
         var method: Range<Int>?
         var path = 0..<0

@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayHTTP
 
-/// What the head of `POST /v1/stream` asks for.
+/// The options in the head of a `POST /v1/stream`.
 struct StreamOptions {
     let order: JobOrder
     /// Jobs under way at once.

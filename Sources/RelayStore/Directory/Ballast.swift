@@ -24,7 +24,7 @@ struct Ballast {
         return DiskSpace(size: UInt64(found.f_blocks) * block, available: UInt64(found.f_bavail) * block)
     }
 
-    /// What is to be left beside it, in bytes: an acceptance needs room as well.
+    /// The space that must be left beside it, in bytes: an acceptance needs room as well.
     var margin: Int { size / 8 }
 
     /// Whether all of it is there.

@@ -13,7 +13,7 @@ final class FileSpool: BodySpool {
     private struct State: Sendable {
         var descriptor: Int32
         var length: UInt64 = 0
-        /// What has not made a whole piece yet.
+        /// The bytes that have not made a whole piece yet.
         var rest: [UInt8] = []
         var checksums: [UInt32] = []
     }

@@ -18,7 +18,7 @@ enum LogCheck {
     enum Verdict: Equatable {
         /// Acknowledged transactions stand behind damage.
         case damaged
-        /// What SQLite reads ends with this byte; what stands behind it was never acknowledged.
+        /// The part that SQLite reads ends with this byte; the bytes behind it were never acknowledged.
         case sound(end: Int)
         /// There is no log, or none that SQLite reads.
         case empty

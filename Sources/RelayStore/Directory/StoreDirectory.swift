@@ -85,7 +85,7 @@ final class StoreDirectory {
     /// Where symbolic links lead to: a service manager gives a service with a dynamic user one.
     private static func resolved(_ path: String) throws(StoreError) -> String {
         guard let found = unsafe realpath(path, nil) else {
-            // What stands at its end may not be mounted yet.
+            // The directory at its end may not be mounted yet.
             let error = PosixError("open", .current, path: path)
             throw StoreError(.directory, "cannot use the job store's directory: \(error)")
         }

@@ -93,7 +93,7 @@ struct IdempotencyKeys {
         return nil
     }
 
-    /// What the key stands for; nil when it is free.
+    /// The job that the key stands for; nil when the key is free.
     func known(
         _ idempotency: NewJob.Idempotency,
         _ record: JobRecord,
@@ -167,7 +167,7 @@ extension IdempotencyKeys {
             filling = Filling(number: nextRun, sorted: new.keys.sorted(), entries: new, lastNew: nextNew - 1)
             nextRun += 1
             new = [:]
-            // What a crash has left of a run that never became whole.
+            // The rows that a crash has left of a run that never became whole.
             let clean = try database.statement("DELETE FROM idem WHERE run >= ?")
             clean.bind(1, nextRun - 1)
             try clean.run()

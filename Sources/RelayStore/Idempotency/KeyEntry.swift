@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What is known of one idempotency key.
+/// The facts known of one idempotency key.
 struct KeyEntry {
     var id: JobID
     /// Of the fingerprint.

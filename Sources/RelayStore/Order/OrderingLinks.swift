@@ -1,4 +1,4 @@
-/// What the intact jobs of one ordering key say of their order, when some between them are damaged.
+/// The order of the jobs of one ordering key, as the intact ones tell it when some between them are damaged.
 struct OrderingLinks {
     private var links: [Int64: (previous: Int64?, next: Int64?)] = [:]
     /// As they were added.

@@ -37,10 +37,10 @@ struct OrderingTails {
     private static let step = 1_024
 
     private var recent: [Key: Tail] = [:]
-    /// What the open transaction has changed, as it was before.
+    /// The tails that the open transaction has changed, as they were before.
     private var undo: [(key: Key, tail: Tail?)] = []
     private var pass: Pass?
-    /// What a step has changed in the open transaction, as it was before.
+    /// The state that a step has changed in the open transaction, as it was before.
     private var before: (pass: Pass?, known: Int64)?
     /// Of jobs up to this one `keyq` knows.
     private var known: Int64

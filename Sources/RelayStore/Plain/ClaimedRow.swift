@@ -5,7 +5,7 @@ import RelayCore
 /// It is all that says after a crash that they may have been sent. How far it reaches stands beside its record with a
 /// sum of its own: where the record is damaged, that is what its jobs are known by.
 struct ClaimedRow {
-    /// What one claim needs: no two of it go to different upstreams or began at different times.
+    /// The attempt that one claim begins: no two jobs of it go to different upstreams or began at different times.
     var begun: BegunAttempt
     private(set) var claims: [(seq: Int64, token: UInt64)] = []
 

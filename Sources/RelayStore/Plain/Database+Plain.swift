@@ -34,7 +34,7 @@ extension Database {
         if let ended = try ended(seq) {
             row.end(ended)
         } else if try !hasOpen(PlainZone(seq, route: row.route)) {
-            // What was written of its end is not there.
+            // The row that was written of its end is not there.
             throw .damaged("the state", "number \(seq)")
         } else if row.machine.state != .running, let (token, begun) = try claim(of: seq) {
             row.run(token: token, begun)
@@ -50,7 +50,7 @@ extension Database {
         return try select.step()
     }
 
-    /// What the rows of `claimed` say of a job; those that are damaged say nothing.
+    /// The claim of a job in the rows of `claimed`; those that are damaged say nothing.
     private func claim(of seq: Int64) throws(StoreError) -> (token: UInt64, begun: BegunAttempt)? {
         let select = try statement("SELECT n, record FROM claimed WHERE low <= ?1 AND high >= ?1")
         select.bind(1, seq)

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What the writer knows of plain jobs that wait or run, beside the tables: after a transaction that has never been it is
-/// made from them again.
+/// The writer's knowledge of plain jobs that wait or run, beside the tables: after a transaction that has never been it
+/// is made from them again.
 struct PlainJobs {
     struct Running {
         var id: JobID
@@ -20,7 +20,7 @@ struct PlainJobs {
         var left: Int
     }
 
-    /// What waits of one user for one route.
+    /// The waiting jobs of one user for one route.
     private final class Party {
         let number: ClaimTurns.Party
         // No method of it or of its route leads back here (decision 169); so with every field that is declared unchecked.
@@ -144,7 +144,7 @@ struct PlainJobs {
         }
     }
 
-    /// What may wait as plain jobs: the next start has to look at each of them.
+    /// The number of jobs that may wait as plain ones: the next start has to look at each of them.
     static let limit = 65_536
 
     private var routes: [Int64: Route] = [:]

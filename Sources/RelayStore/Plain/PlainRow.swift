@@ -64,7 +64,7 @@ struct PlainRow {
         self.begun = begun
     }
 
-    /// What the columns beside the record come to.
+    /// The checksum of the columns beside the record.
     private var sum: Checksum {
         var sum = Checksum(of: seq)
         sum.add(route)

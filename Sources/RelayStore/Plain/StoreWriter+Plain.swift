@@ -2,7 +2,7 @@ import RelayCore
 
 /// Plain jobs: a row at their acceptance, a row at their success, and one for each call that claims some.
 ///
-/// Whatever else happens to one makes a row of `job` and all that goes with it of it first (`unfold`, with `save`).
+/// Any other change of one first makes it a row of `job` with all that goes with that (`unfold`, with `save`).
 extension StoreWriter {
     func acceptPlain(
         _ job: NewJob,

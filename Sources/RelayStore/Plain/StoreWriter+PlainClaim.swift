@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What one call claims of plain jobs: they share a row of `claimed`, which has its number before the first of them.
+/// The plain jobs that one call claims: they share a row of `claimed`, which has its number before the first of them.
 struct PlainClaims {
     var row: ClaimedRow
     var number: Int64?

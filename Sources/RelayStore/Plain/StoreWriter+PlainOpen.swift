@@ -1,8 +1,8 @@
 import RelayCore
 
-/// What is made of plain jobs from the tables: at a start, and after a transaction that has never been.
+/// The knowledge of plain jobs, made from the tables: at a start, and after a transaction that has never been.
 extension StoreWriter {
-    /// What the tables could not tell.
+    /// The facts that the tables could not tell.
     struct PlainDamage {
         /// Jobs that run, or whose row has no lane that there is.
         var jobs: [Int64] = []

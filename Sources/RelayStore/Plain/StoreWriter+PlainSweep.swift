@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What retention does to plain jobs that are over: those it takes the bodies of are plain no more.
+/// The retention of plain jobs that are over: those it takes the bodies of are plain no more.
 extension StoreWriter {
     func sweepPlain(_ retention: Retention, _ limit: Int, _ report: inout SweepReport) throws(StoreError) {
         var sweep = PlainSweep(

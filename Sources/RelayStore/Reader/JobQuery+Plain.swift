@@ -5,7 +5,7 @@ extension JobQuery {
     /// Blocks that one look goes over.
     private static let blocks = 8
 
-    /// What a filter leaves of the states that a plain job can be in.
+    /// The states of a plain job that a filter lets through.
     private struct Wanted {
         var isScheduled: Bool
         var isWaiting: Bool
@@ -23,7 +23,7 @@ extension JobQuery {
 
         var isAny: Bool { isScheduled || isWaiting || isRunning || isOver }
 
-        /// What a zone has that has some of them.
+        /// The condition that a zone with jobs in such states meets.
         var condition: String {
             var parts: [String] = []
             if isWaiting || isRunning { parts.append("open > 0") }

@@ -151,7 +151,7 @@ struct JobQuery {
         }
     }
 
-    /// What the row alone can tell, before the record is read.
+    /// The part of the match that the row alone can tell, before the record is read.
     private func matches(_ row: JobRow) -> Bool {
         let machine = row.machine
         return (filter.states.isEmpty || filter.states.contains(machine.state))

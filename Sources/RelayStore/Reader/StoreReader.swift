@@ -115,7 +115,7 @@ final class StoreReader {
         }
     }
 
-    /// What a bulk action would match; those that are damaged it would not.
+    /// The counts of the jobs that a bulk action would match; damaged ones it would not.
     func count(_ order: ActionOrder) throws(StoreError) -> ActionReport {
         try read { () throws(StoreError) in
             let filter = order.filter

@@ -3,7 +3,7 @@ import RelayCore
 extension RecordWriter {
     mutating func add(_ fields: HeaderFields) {
         add(UInt64(fields.entries.count))
-        // What was removed from them may still stand in their storage, and is none of the disk's business.
+        // Fields that were removed may still stand in their storage, and must not get to the disk.
         var length: UInt64 = 0
         for entry in fields.entries {
             for count in [UInt64(entry.nameCount), UInt64(entry.valueCount)] {

@@ -4,7 +4,7 @@ import RelayCore
 ///
 /// It is on the way of every job: whether there is room is asked once a value, not once a byte.
 struct RecordWriter {
-    /// What is written, and room behind it.
+    /// The bytes that are written, and room behind them.
     private var room: [UInt8]
     private var count = 0
     private static let longestNumber = 10

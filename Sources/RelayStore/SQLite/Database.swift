@@ -11,7 +11,7 @@ import RelayPosix
     private var statements: [String: Statement] = [:]
     private var placed: [UInt: Statement] = [:]
 
-    /// What SQLite's callbacks see.
+    /// The state that SQLite's callbacks see.
     private struct Watch {
         /// Steady nanoseconds at which a statement is interrupted.
         var deadline: Int64 = .max

@@ -8,7 +8,7 @@ enum Schema {
 
     /// Step `n` makes version `n + 1`; a step that was released never changes.
     ///
-    /// What a step adds, `whole` has too.
+    /// The additions of a new step belong into `whole` too.
     static let migrations: [String] = [
         """
         CREATE TABLE meta(k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;
@@ -73,7 +73,7 @@ enum Schema {
         CREATE INDEX job_route ON job(route);
         CREATE INDEX job_failed ON job(route, kind, created) WHERE fin IS NULL AND kind IS NOT NULL;
         """,
-        // What operators did, of jobs that they did something to.
+        // The actions of operators, of jobs that they did something to.
         "CREATE TABLE action(seq INTEGER PRIMARY KEY, record BLOB NOT NULL)",
         // A write opens every index that has a column it names, whether the row belongs there or not: one index takes the
         // place of those of all that waits or runs, and lists that few jobs stand in are a table. `lane` is the priority

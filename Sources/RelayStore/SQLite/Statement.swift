@@ -3,7 +3,7 @@ import RelayCore
 
 /// A prepared statement; the connection keeps it.
 ///
-/// Parameters count from 1, columns from 0. Whoever steps it resets it.
+/// Parameters count from 1, columns from 0. The caller that steps it resets it.
 @safe final class Statement {
     private let raw: OpaquePointer
     private let path: String

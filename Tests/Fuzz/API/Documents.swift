@@ -114,7 +114,7 @@ func checkBreaker(_ document: [UInt8]) {
     precondition(order.order?.rawValue ?? "auto" == word, "a state is taken for another")
 }
 
-/// What a document may say its fields may: the gate refuses nothing more, but a key of the caller's own.
+/// The fields of an accepted document are accepted too: the gate refuses nothing more, but a key of the caller's own.
 func checkSubmission(_ document: [UInt8]) {
     guard let submission = try? Submission(document), let value = try? JSONValue(parsing: document) else {
         return

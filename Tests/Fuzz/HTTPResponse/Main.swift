@@ -88,7 +88,7 @@ private func verdict(
     return .needsMore
 }
 
-/// What came out of a body: nil when it was refused.
+/// The content that came out of a body: nil when the body was refused.
 private func body(_ bytes: [UInt8], _ framing: BodyFraming, by size: Int, _ limits: HTTPLimits) -> [UInt8]? {
     var decoder = BodyDecoder(framing: framing, limits: limits)
     var output: [UInt8] = []

@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// What must hold for every text: see `checkText`.
+/// Checks the rules that hold for every text: see `checkText`.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzJSON(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkText(unsafe Array(UnsafeBufferPointer(start: start, count: count)))

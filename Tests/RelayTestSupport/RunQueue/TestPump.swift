@@ -48,7 +48,7 @@ private final class TestPump: Sendable {
         while true {
             queue.run()
             let (waiter, isOver) = state.withLock { ($0.waiters.popLast(), $0.isOver) }
-            // Who asked first waits for those who asked after it.
+            // The first that asked waits for those that asked after it.
             if let waiter {
                 waiter.resume()
                 continue
@@ -75,7 +75,7 @@ package struct RunQueueTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == RunQueueTrait {
-    /// Whatever a test starts runs on the test's own thread; `untilIdle()` waits until none of it can go on.
+    /// All that a test starts runs on the test's own thread; `untilIdle()` waits until none of it can go on.
     package static var runQueue: RunQueueTrait { RunQueueTrait() }
 }
 

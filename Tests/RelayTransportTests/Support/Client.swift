@@ -23,7 +23,7 @@ func withTransport(
 }
 
 extension LoopTransport {
-    /// What the request fails with, as it has to.
+    /// The failure of the request, which has to fail.
     func failure(of request: OutboundRequest, at place: SourceLocation = #_sourceLocation) async -> Failure? {
         await #expect(throws: Failure.self, sourceLocation: place) { _ = try await send(request) }
     }

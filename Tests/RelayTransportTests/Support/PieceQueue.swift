@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a `Pieces` has left.
+/// The pieces that a `Pieces` has left.
 final class PieceQueue: Sendable {
     private struct State {
         var rest: [[UInt8]]

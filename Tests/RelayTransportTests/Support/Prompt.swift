@@ -13,7 +13,7 @@ enum Cancelling {
     case late
 }
 
-/// What came of a request without a task.
+/// The outcome of a request without a task.
 enum Prompted: Sendable {
     case told(PromptResult)
     case refused(Failure)

@@ -1,4 +1,4 @@
-"""What scenarios are judged and drawn by."""
+"""The code that scenarios are judged and drawn by."""
 
 import asyncio
 import pathlib

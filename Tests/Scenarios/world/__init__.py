@@ -1,4 +1,4 @@
-"""What scenarios are made of; daemon, callers and users are those of Tests/EndToEnd."""
+"""The parts that scenarios are made of; daemon, callers and users are those of Tests/EndToEnd."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""What a scenario has to reach, and what its control has to miss."""
+"""The figures that a scenario has to reach, and its control to miss."""
 
 import dataclasses
 
@@ -52,7 +52,7 @@ P99 = "its p99 ÷ the greater of 20 ms and twice its undisturbed twin's"
 
 
 def beside_twin(seconds, twin):
-    """What `P99` says, of times in seconds; None where there are none."""
+    """The figure of `P99`, from times in seconds; None where there are none."""
     seconds, twin = percentile(seconds, 0.99), percentile(twin, 0.99)
     return None if seconds is None or twin is None else seconds / max(0.02, 2 * twin)
 

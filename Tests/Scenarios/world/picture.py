@@ -75,7 +75,7 @@ def picture(result, control=None):
         f'role="img">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
-# What is in a panel: (the most of it, its lines and areas as (kind, class, [(second, value)])).
+# The content of a panel: (the most of it, its lines and areas as (kind, class, [(second, value)])).
 
 
 def rates(record):
@@ -127,7 +127,7 @@ def thinned(points, choose=None):
     return [(group[0][0], choose([value for _, value in group])) for group in groups]
 
 
-# What it looks like.
+# The drawing of the panels.
 
 
 def shape(kind, klass, points, left, top, per_second, per_unit):

@@ -166,7 +166,7 @@ class World:
         return float(tells)
 
     def record(self, good=None):
-        """What a picture shows; `good` are the moments of success, by default those of the upstream's answers."""
+        """The data of a picture; `good` are the moments of success, by default those of the upstream's answers."""
         end = self.now()
         begun = [call.at for call in self.callers.calls + self.callers.jobs]
         seen = self.upstreams[0].attempts

@@ -122,10 +122,10 @@ extension Checker {
         violated(number, "content is collected although it comes too slowly")
     }
 
-    /// What the attempt at hand was; nil for a success.
+    /// The failure of the attempt at hand; nil for a success.
     func facts(_ job: JobRecord) -> Facts? {
         var facts = verdict(job)
-        // Whatever came of an answer, what it asks for counts.
+        // The wait that an answer asks for counts, whatever came of the answer.
         if case .judging(.answers(let answer), _) = job.stage {
             facts?.retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
             facts?.judgeRefusal(job.route.policy)
@@ -226,7 +226,7 @@ extension Checker {
             return violated(number, "an attempt has failed that is still under way")
         }
         if let program = job.program { return programFailed(job, program, failure, attempt) }
-        // What a durable job was answered stands, whoever stops its run.
+        // The answer that a durable job got stands, whoever stops its run.
         let stands = job.isDurable && failure.kind != .cancelled
         if job.cancelledAt != nil, !stands { return attemptCancelled(job, failure, attempt) }
         guard var facts = facts(job) else {
@@ -237,7 +237,7 @@ extension Checker {
             violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
         }
         facts.name(job.route.policy.errorTypes)
-        // What led to a redirect may have had its effect, unless it was asked to be repeated and then answered.
+        // A redirected request may have had its effect, unless the redirect asked for it again and it was answered.
         facts.sent = job.behindHops(facts.sent)
         job.isRefusedForGood = isRefusedForGood(job, facts, attempt)
         checkReport(job, failure, facts)

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checker knows of one credential.
+/// The checker's knowledge of one credential.
 struct CredentialRecord {
     let definition: CredentialCase
     /// Upstream processes its value may go to.
@@ -157,7 +157,7 @@ extension Checker {
             credentials[index].definition.isFetched, let status = facts.treatedAs ?? facts.status,
             status == 401 || status == 403
         else { return false }
-        // What may have been carried out is not sent again for the sake of a credential.
+        // A request that may have been carried out is not sent again for the sake of a credential.
         return renews(job.route, facts)
             && (!facts.mayHaveActed || mayRepeat(job) { facts.isCaught(by: $0, isExhausted: true) })
     }

@@ -1,6 +1,6 @@
 import RelayCore
 
-// What a program's own code is called for, and in which order.
+// The calls of a program's own code, and their order.
 extension Checker {
     func prepares(_ job: JobRecord) {
         if job.cancelledAt != nil, job.attemptBegan.count > 1 || job.cancelledAt != now {

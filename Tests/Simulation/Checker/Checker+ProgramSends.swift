@@ -1,6 +1,6 @@
 import RelayCore
 
-// What is sent, whatever a program's code claims.
+// The requests that are sent, whatever a program's code claims.
 extension Checker {
     /// Attempts that may have reached an upstream, the one at hand included.
     func wire(_ job: JobRecord) -> Int { job.wire + (job.program?.hasReached == true ? 1 : 0) }
@@ -33,7 +33,7 @@ extension Checker {
         }
     }
 
-    /// What happened on the wire in the attempt at hand.
+    /// The wire's verdict on how far the attempt at hand was sent.
     func wireVerdict(_ job: JobRecord) -> Sent {
         guard case .judging(let reply, let stream) = job.stage else { return .neverSent }
         var sent = Sent.answered

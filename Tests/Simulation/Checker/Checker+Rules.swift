@@ -217,7 +217,7 @@ extension Checker {
         }
     }
 
-    /// What is broken by repeating what is not safe to repeat.
+    /// The words for a repeat of a request that is not safe to repeat.
     static func repetition(after sent: Sent) -> String {
         "a request that is not safe to repeat is repeated after "
             + (sent == .answered ? "an answer that does not refuse it" : "an unknown outcome")

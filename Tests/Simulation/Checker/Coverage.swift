@@ -279,7 +279,7 @@ struct Coverage {
         for index in counts.indices { counts[index] += other.counts[index] }
     }
 
-    /// What never happened.
+    /// The kinds that never happened.
     var missing: [Kind] { Kind.allCases.enumerated().filter { counts[$0.offset] == 0 }.map(\.element) }
 
     var table: String {

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What one failed attempt was, worked out from what the upstream is known to have done.
+/// The facts of one failed attempt, worked out from what the upstream is known to have done.
 struct Facts {
     /// Before `error_types`.
     var raw: FailureKind

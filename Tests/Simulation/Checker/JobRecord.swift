@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checker knows of one job.
+/// The checker's knowledge of one job.
 final class JobRecord {
     enum Stage {
         /// An attempt has begun: its credential may be on the way.

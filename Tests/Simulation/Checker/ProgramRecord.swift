@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTestSupport
 
-/// What the checker knows of a program's code in the way of one job, and what that code is about to do.
+/// The checker's knowledge of a program's code in the way of one job, and of what that code is about to do.
 final class ProgramRecord {
     /// Where the observers of the attempt at hand are.
     enum Phase {
@@ -10,7 +10,7 @@ final class ProgramRecord {
         case responded
     }
 
-    /// What a strategy answered last.
+    /// The last answer of a strategy.
     enum Advice {
         case passOn
         case stop
@@ -44,7 +44,7 @@ final class ProgramRecord {
     var changesKey = false
     /// Whether its code calls the failure at hand a failed preparation.
     var isRenamed = false
-    /// What was sent in the attempt at hand.
+    /// The request that was sent in the attempt at hand.
     var sending: Sending?
     /// The key of a request that may have had its effect and is repeated for its key alone.
     var neededKey: String?

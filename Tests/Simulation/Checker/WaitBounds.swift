@@ -27,7 +27,7 @@ struct WaitBounds {
         }
     }
 
-    /// What a strategy waits at the least: from the second attempt in a row on that was never sent, 50 to 100 ms, doubled
+    /// The least wait of a strategy: from the second attempt in a row on that was never sent, 50 to 100 ms, doubled
     /// from one to the next up to 5 to 10 s.
     init(unsentInARow count: Int) {
         most = count < 2 ? 0 : min(10_000_000_000, 100_000_000 * Double(1 << min(count - 2, 7)))

@@ -26,7 +26,7 @@ final class ProgramCode: JobHooks {
     ) async throws(Failure) -> HTTPRequest {
         guard let program = job.program, hasSteps(phase) else { return request }
         checker.prepares(job)
-        // What stays the same in all attempts is done in all of them.
+        // A key that stays the same in all attempts is set in all of them.
         if program.manners.preparing != .steadyKey, !program.draw.chance(75) {
             checker.prepared(job, key: key(of: request))
             return request

@@ -1,6 +1,6 @@
 import RelayCore
 
-// What an upstream sees.
+// The attempts that an upstream sees.
 extension DurableChecker {
     func began(_ job: DurableFacts, _ stored: StoredJob?, _ others: [StoredJob], life: Int, wall: Int64) {
         let route = routes[job.route]

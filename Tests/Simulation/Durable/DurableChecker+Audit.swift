@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayTestSupport
 
-// What must be so at every moment, or within a few seconds.
+// The promises that hold at every moment, or within a few seconds.
 extension DurableChecker {
     private static let second: Int64 = 1_000_000_000
 
@@ -38,7 +38,7 @@ extension DurableChecker {
         }
     }
 
-    /// Whoever waits is answered in time, by the clock or by the job's end.
+    /// A caller that waits is answered in time, by the clock or by the job's end.
     func waiting() {
         for (job, since, deadline) in waiters.values.sorted(by: { $0.job.number < $1.job.number }) {
             if now > deadline + 2 * DurableChecker.second {
@@ -54,7 +54,7 @@ extension DurableChecker {
         waiters.values.contains { $0.deadline == deadline.nanoseconds }
     }
 
-    /// What is due and free to go is claimed; what was put aside for a pause goes on after it.
+    /// A job that is due and free to go is claimed; one that was put aside for a pause goes on after it.
     func liveness(_ route: DurableRoute, _ stored: [StoredJob], _ daemon: DurableDaemon, wall: Int64) {
         let pause = daemon.jobs.pauses.pause(of: route.name)
         guard route.isConfigured, pause == nil else {

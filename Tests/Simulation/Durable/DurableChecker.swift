@@ -12,10 +12,10 @@ final class DurableChecker: SeededChecker {
     private(set) var violation: Violation?
     private(set) var hash = TraceHash()
     var coverage: [String: Int] = [:]
-    /// What happened to no single job.
+    /// The events that belong to no single job.
     private var story: [(at: Int64, what: String)] = []
 
-    /// Who waits for a job, by a number of its own.
+    /// The callers that wait for a job, each by a number of its own.
     var waiters: [Int: (job: DurableFacts, since: Int64, deadline: Int64)] = [:]
     private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64, lag: Int64)] = [:]
     private var nextTurn = 0
@@ -68,7 +68,7 @@ final class DurableChecker: SeededChecker {
     func route(_ name: String) -> DurableRoute? { routes.first { $0.name == name } }
 }
 
-// MARK: What becomes durable
+// MARK: Jobs that become durable
 
 extension DurableChecker {
     func enqueued(_ new: NewJob, _ answer: EnqueueResult, at asked: JobMoment) {
@@ -106,7 +106,7 @@ extension DurableChecker {
         }
     }
 
-    /// What was asked for counts from `asked`, when the call began; the store may count from a later moment.
+    /// The delay that was asked for counts from `asked`, when the call began; the store may count from a later moment.
     private func store(_ job: DurableFacts, _ new: NewJob, _ asked: Int64) {
         tell(
             job,
@@ -168,7 +168,7 @@ extension DurableChecker {
         job.strandedSince = nil
         let made = job.unsettled.count { $0 != .none && $0 != .never && $0 != .crashed }
         let counted = kept.attempts.count { $0.isSpent }
-        // What a stop met on the wire may have been answered for all the relay knows, and counts not at all.
+        // An attempt that a stop met on the wire may have been answered, for all the relay knows, and does not count.
         if counted > made { violated(job, "more attempts are counted than were made") }
         job.spent += counted
         // A run that has sent nothing says nothing of an earlier one that a crash cut short.
@@ -190,7 +190,7 @@ extension DurableChecker {
             job.date = nil
             if reason == .credentials { gates.insert(routes[job.route].name) }
         case .held:
-            // Whoever lets it go on wants it sent, whatever it has behind it.
+            // An operator that lets it go on wants it sent, whatever it has behind it.
             if let route = route(job.route) { job.spent = min(job.spent, route.maxAttempts - 1) }
             job.notBefore = min(job.notBefore, stored)
             job.date = nil
@@ -250,7 +250,7 @@ extension DurableChecker {
         over(job, .expired)
     }
 
-    /// What an action did to the jobs, told by the difference.
+    /// The effect of an action on the jobs, told by the difference.
     func applied(
         _ action: JobAction,
         _ before: [StoredJob],

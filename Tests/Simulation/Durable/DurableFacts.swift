@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checker knows of one durable job, from what crossed the borders of the engine.
+/// The checker's knowledge of one durable job, from what crossed the borders of the engine.
 final class DurableFacts {
     /// How an attempt ended.
     enum Landing: String {
@@ -65,7 +65,7 @@ final class DurableFacts {
     var isEndTold = false
     var runningSince: Int64?
     var strandedSince: Int64?
-    /// What happened to it, for who reads a broken promise.
+    /// The events of its life, for the reader of a broken promise.
     var story: [(at: Int64, what: String)] = []
 
     init(

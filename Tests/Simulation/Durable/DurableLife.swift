@@ -20,7 +20,7 @@ final class DurableLife {
     init(_ number: Int) { self.number = number }
 }
 
-/// What runs in one process: an engine with its durable side.
+/// The engine of one process, with its durable side.
 final class DurableDaemon {
     let life: DurableLife
     let memory: MemoryJobStore
@@ -78,7 +78,7 @@ final class DurableDaemon {
 }
 
 extension DurableDaemon {
-    /// What the store has to say of jobs that are over.
+    /// Passes on the store's reports of jobs that are over.
     func tell(_ jobs: [JobReport]) { for job in jobs { announcer.record(.ended(job)) } }
 }
 

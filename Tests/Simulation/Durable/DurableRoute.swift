@@ -21,7 +21,7 @@ final class DurableRoute {
     private var earlier: [(places: Int, until: Int64)] = []
     var isConfigured = true
 
-    // What is with the upstream, and what an operator has done.
+    // The attempts with the upstream, and the route's pause.
     var flights = 0
     var pausedUntil: Int64??
     /// The same on the steady clock, in nanoseconds.
@@ -64,7 +64,7 @@ final class DurableRoute {
     }
 
     private func fill(_ draw: inout SplitMix64) {
-        // What jobs do to each other is the matter of other worlds.
+        // The effect of jobs on each other is the matter of other worlds.
         policy.traffic = .off
         policy.delivery.mode = .durable
         policy.delivery.ordering = ordersAll ? .route : .key

@@ -42,7 +42,7 @@ final class DurableStore: JobStore {
     }
 }
 
-// MARK: What changes something
+// MARK: Calls that change something
 
 extension DurableStore {
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
@@ -211,7 +211,7 @@ extension DurableStore {
     }
 }
 
-// MARK: What only looks
+// MARK: Calls that only look
 
 extension DurableStore {
     func all() async throws(StoreError) -> [StoredJob] {

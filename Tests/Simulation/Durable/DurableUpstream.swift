@@ -26,7 +26,7 @@ final class DurableUpstream {
 
     init(seed: UInt64) { draw = SplitMix64(seed: seed) }
 
-    /// What becomes of an attempt that has `patience` nanoseconds, and after how many of them.
+    /// The reply to an attempt that has `patience` nanoseconds, and after how many of them it comes.
     func reply(now: Int64, patience: Int64) -> (reply: Reply, after: Int64) {
         if isHealed { return (.answers(200, retryAfter: nil), draw.time(1...50)) }
         if now >= until {

@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayTestSupport
 
-// What operators, disks, clocks and signals do.
+// The events that operators, disks, clocks and signals bring.
 extension DurableWorld {
     /// One thing happens that was not to be expected.
     func meddle() {
@@ -21,7 +21,7 @@ extension DurableWorld {
         case 7: stop()
         case 8: fill()
         default:
-            // What steps while no process looks cannot be told from time that passes.
+            // A clock that steps while no process looks cannot be told from time that passes.
             guard daemon?.life.isServing == true else { return }
             step(by: draw.pick([1, -1]) * Int64(draw.pick([2_000, 90_000, 3_600_000, 30 * 3_600_000])))
         }

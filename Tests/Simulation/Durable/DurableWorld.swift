@@ -16,7 +16,7 @@ final class DurableWorld: SeededWorld, Timed {
     let jobCount: Int
     var draw: SplitMix64
     private var diskDraw: SplitMix64
-    /// What can be done without a task, and what needs one.
+    /// Draws which calls can be made without a task, and which need one.
     private var promptDraw: SplitMix64
     var routes: [DurableRoute] = []
     var upstreams: [DurableUpstream] = []
@@ -27,11 +27,11 @@ final class DurableWorld: SeededWorld, Timed {
     /// The process that runs now; nil between two.
     var daemon: DurableDaemon?
     var lives = 0
-    /// What is on disk.
+    /// The jobs on disk.
     private(set) var memory: MemoryJobStore?
     /// Ended by the store while no process ran.
     private var early: [JobReport] = []
-    /// What plants have taken.
+    /// The permits that plants have taken.
     var kept: [KeptPermit] = []
     /// Calls of the store that change something, under way.
     var writes = 0
@@ -227,7 +227,7 @@ extension DurableWorld {
         boot()
     }
 
-    /// What becomes of the callers of a process that ends.
+    /// Ends the process and cancels its callers.
     func end(_ daemon: DurableDaemon) {
         checker.read(daemon)
         daemon.life.isDead = true
@@ -236,7 +236,7 @@ extension DurableWorld {
         self.daemon = nil
     }
 
-    /// What the next process has found out about the jobs that were in flight.
+    /// Takes in what the next process has found out about the jobs that were in flight.
     func adopt() {
         guard let memory else { return }
         spawn { here in

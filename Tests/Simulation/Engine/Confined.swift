@@ -2,8 +2,8 @@ import Glibc
 
 /// Carries a world through the places that ask for `Sendable`.
 ///
-/// Everything of one world runs on the thread that pumps it. Whoever comes from another thread traps here, so
-/// code that left the world's executor cannot go unnoticed.
+/// Everything of one world runs on the thread that pumps it. Code that comes from another thread traps here, so
+/// it cannot leave the world's executor unnoticed.
 struct Confined<Value: AnyObject>: @unchecked Sendable {
     private let stored: Value
     private let thread: pthread_t

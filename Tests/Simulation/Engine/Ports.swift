@@ -7,7 +7,7 @@ final class SimulatedTime: TimeSource {
     private let world: Confined<World>
     private let plant: Plant?
 
-    /// What the world calls the start, in milliseconds since 1970: a second with a fraction.
+    /// The world's start by its calendar, in milliseconds since 1970: a second with a fraction.
     static let wallStart: Int64 = 1_800_000_000_250
 
     init(_ world: Confined<World>, _ plant: Plant?) {
@@ -19,7 +19,7 @@ final class SimulatedTime: TimeSource {
 
     func wallMilliseconds() -> Int64 { SimulatedTime.wall(at: world.value.timeline.now) }
 
-    /// What the calendar says at that moment of the timeline.
+    /// The calendar's time at that moment of the timeline.
     static func wall(at moment: Int64) -> Int64 { wallStart + moment / 1_000_000 }
 
     func sleep(until deadline: Instant) async throws(CancellationError) {

@@ -1,4 +1,4 @@
-/// Whatever has a clock of its own.
+/// A world that has a clock of its own.
 protocol Timed: AnyObject, SendableMetatype {
     var timeline: Timeline { get }
 }

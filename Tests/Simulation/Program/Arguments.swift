@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The settings that the command line asks for.
 struct Arguments {
     /// Of the first world; the others follow.
     var seed: UInt64 = 1

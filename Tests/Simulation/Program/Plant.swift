@@ -90,7 +90,7 @@ enum Plant: String, CaseIterable {
     case disguisesPreparation = "disguises-preparation"
     /// An answer is kept from the code that would not take it.
     case forcesAnswer = "forces-answer"
-    /// What a program repeats for its key carries another.
+    /// A request that a program repeats for its key carries another key.
     case swapsKey = "swaps-key"
     /// Code that heeds no cancellation is waited for.
     case outlastsBound = "outlasts-bound"

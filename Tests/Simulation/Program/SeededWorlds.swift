@@ -2,7 +2,7 @@
 struct SeededWorlds {
     /// The word for it on the command line: `durable`, with `--durable` and `--durable-plant NAME`.
     let word: String
-    /// What their jobs are called.
+    /// The name of their jobs.
     let what: String
     /// Jobs of one world.
     let size: Int
@@ -13,7 +13,7 @@ struct SeededWorlds {
     /// Runs one world, with a planted bug or none, and tells what happens in it where that is asked for.
     let run: @Sendable (UInt64, String?, Bool) -> Result
 
-    /// What came of one world.
+    /// The outcome of one world.
     struct Result: Sendable {
         let seed: UInt64
         let jobs: Int
@@ -27,7 +27,7 @@ struct SeededWorlds {
         let began = monotonicNanoseconds()
         let results = worlds(max(1, arguments.jobs / size), arguments, plant, seconds: arguments.seconds)
         if let found = results.first(where: { $0.violation != nil }) {
-            // What led to it is only written down for who has to read it.
+            // The story that led to it is written down only where somebody has to read it.
             let again = run(found.seed, plant, true)
             if let violation = again.violation { print(tell(violation, found.seed, plant)) }
             return 1
@@ -108,7 +108,7 @@ protocol SeededWorld {
     func run()
 }
 
-/// Who holds such a world to its promises.
+/// A checker that holds such a world to its promises.
 protocol SeededChecker {
     associatedtype Job
     var jobs: [Job] { get }

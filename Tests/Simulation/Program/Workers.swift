@@ -64,7 +64,7 @@ func monotonicNanoseconds() -> Int64 {
     return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
 }
 
-/// What a thread does, as one reference.
+/// The work of a thread, as one reference.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 

@@ -22,7 +22,7 @@ extension Scenario {
             $0.maxAttempts = 100
         }
         world.start()
-        // What is held is what was told so: method and path.
+        // The hold is on the kind that was told so: its method and path.
         world.requestMethod = .post
         world.keep("up", count)
         _ = world.run(until: 30) { asked < world.now }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the requests of a route do together to an upstream in trouble: a line of the table of issue 12, on virtual time.
+/// The requests of a route, all together, at an upstream in trouble: a line of the table of issue 12, on virtual time.
 ///
 /// The engine is the daemon's, and so are its defaults; the figures are the table's. A control is the same with a part
 /// switched off, and has to miss them: it shows that the scenario asks for something. Sockets, the disk and the scheduler
@@ -8,7 +8,7 @@ import RelayCore
 struct Scenario: Sendable {
     let name: String
     let title: String
-    /// What the control lacks.
+    /// The part that the control lacks.
     let control: String
     /// How often it is played, by other random numbers each time, where chance has much to say: the middle of what it comes
     /// to counts.

@@ -7,7 +7,7 @@ struct ScenarioFigure {
     let isLeast: Bool
     /// Nil where a control need not miss it.
     let control: Double?
-    /// What it came to in each of several plays.
+    /// Its value in each of several plays.
     private var plays: [Double?] = []
 
     init(_ name: String, _ value: Double?, atMost bound: Double, control: Double? = nil) {

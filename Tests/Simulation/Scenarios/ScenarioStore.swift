@@ -3,8 +3,8 @@ import Synchronization
 
 /// Keeps the jobs of a scenario in memory, in the time that a disk takes.
 ///
-/// Unlike `MemoryJobStore` it finds what is due without looking at all: a scenario has tens of thousands. What no
-/// scenario asks for it refuses.
+/// Unlike `MemoryJobStore` it finds the jobs that are due without looking at all: a scenario has tens of thousands. It
+/// refuses the calls that no scenario makes.
 final class ScenarioStore: JobStore {
     fileprivate struct Entry {
         var record: RelayCore.JobRecord
@@ -53,7 +53,7 @@ final class ScenarioStore: JobStore {
         var counts: [JobCounters.Group: [Int64: Int]] = [:]
     }
 
-    /// What one write takes.
+    /// The time that one write takes.
     private static let write: Int64 = 1_000_000
 
     private let world: Confined<ScenarioWorld>
@@ -163,7 +163,7 @@ extension ScenarioStore {
     func close() async {}
 }
 
-// What nobody asks for in a scenario.
+// Calls that no scenario makes.
 extension ScenarioStore {
     func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
         throw ScenarioStore.unasked
@@ -266,7 +266,7 @@ extension ScenarioStore.State {
             lines[route]?.later.popFirst()
             guard let machine = entries[later.due.position]?.machine, machine.version == later.due.version
             else { continue }
-            // Who is woken by that is due in its new state.
+            // A job that this wakes is due in its new state.
             if !change(later.due.position, now, { $0.wake(now: now) }) { lines[route]?.due.add(later.due) }
         }
         while let due = lines[route]?.due.first {

@@ -3,7 +3,7 @@ final class ScenarioUpstream {
     /// One attempt as it came in, and what it was answered; moments in seconds.
     final class Visit {
         let at: Double
-        /// What the request asks for.
+        /// The target that the request asks for.
         let target: String
         /// The value of its Authorization field.
         let credential: String?
@@ -33,7 +33,7 @@ final class ScenarioUpstream {
         var body = ""
     }
 
-    /// What becomes of an attempt.
+    /// The reply to each attempt.
     var model: (Visit) -> Reply
     private(set) var visits: [Visit] = []
     private var isOpen = false
@@ -96,7 +96,7 @@ extension ScenarioUpstream {
     }
 }
 
-// What an upstream may do.
+// The ways in which an upstream may serve.
 extension ScenarioUpstream {
     /// Serves so many at once, each for so many seconds, and the others in their order after them; nothing goes on while it
     /// stalls.

@@ -55,7 +55,7 @@ extension ScenarioWorld {
             spawn { here in
                 while here.value.now < end {
                     await here.request(route, "x", user: user)
-                    // Who is refused comes again in a moment.
+                    // A caller that is refused comes again in a moment.
                     let rest = here.value.calls.last?.status == nil ? max(pause, 0.01) : pause
                     let until = here.value.timeline.now + Int64(rest * 1e9)
                     if rest > 0 { await here.outwait(until: until) }

@@ -184,7 +184,7 @@ extension ScenarioWorld {
     }
 }
 
-// What became of it.
+// The outcome of the scenario.
 extension ScenarioWorld {
     /// Jobs that are not over.
     var unfinished: Int { serving?.store.unfinished ?? 0 }

@@ -71,7 +71,7 @@ extension Scenario {
         world.run(until: end)
         let backlog = Double(world.unfinished)
         let ideal = backlog / (rate - arrivals)
-        // What comes within a fifth of a second is under way in calm times too. Within a minute a control shows that it
+        // The arrivals of a fifth of a second are under way in calm times too. Within a minute a control shows that it
         // does not come back.
         _ = world.run(until: end + (world.isControl ? min(60, 2 * ideal) : 2 * ideal)) {
             Double(world.unfinished) <= arrivals / 5

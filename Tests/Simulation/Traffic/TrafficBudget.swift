@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What retries may be of a route's load, from what was sent and how it ended.
+/// The share of a route's load that retries may be, from what was sent and how it ended.
 struct TrafficBudget {
     private static let memory: Int64 = 10_000_000_000
 

@@ -8,7 +8,7 @@ extension TrafficChecker {
         guard let place = names.firstIndex(of: name), let (flight, _, health) = lastEnd else {
             return violated(nil, "a breaker changes before anything has ended")
         }
-        // Whoever is not bound by the breaker may find out for it.
+        // An attempt that the breaker does not bind may find out for it.
         let known = sides[place].openSince == nil ? nil : TrafficTerms.Breaker.usual
         guard flight.place == place, let breaker = flight.terms.breaker ?? known else {
             return violated(flight.job, "a breaker changes by what is not its upstream's")
@@ -31,7 +31,7 @@ extension TrafficChecker {
             if health != .fails || flight.order < max(side.changed, side.failedOrder) {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
-            // What the probe has taken is a part of it.
+            // The time that the probe took is a part of the break.
             base = max(
                 base,
                 min(max(base, (now - since) / 10), breaker.longestPause) - (now - side.probed.at)
@@ -61,7 +61,7 @@ extension TrafficChecker {
         recall(place, breaker.counted)
     }
 
-    /// What failed of late and was not answered since is known to fail.
+    /// Requests that failed of late and were not answered since are known to fail.
     private func recall(_ place: Int, _ window: Int64) {
         for (like, at) in sides[place].doubts where at >= now - window { sides[place].fares[like] = .unsure }
         for (like, at) in sides[place].failures where at >= now - window {
@@ -73,7 +73,7 @@ extension TrafficChecker {
     private func change(_ place: Int, openSince: Int64?) {
         (sides[place].fares, sides[place].isTried) = ([:], false)
         sides[place].probed.order = order
-        // What closes, or is set by an operator, begins anew.
+        // A breaker that closes, or that an operator sets, begins anew.
         if openSince == nil {
             (sides[place].failures, sides[place].answers, sides[place].doubts) = ([:], [:], [:])
         }
@@ -103,7 +103,7 @@ extension TrafficChecker {
         }
         guard let breaker = flight.terms.breaker, side.openSince != nil else { return }
         let since = side.underWay.filter { $0.order > side.changed && $0.terms.breaker != nil }
-        // What began before it was last found to fail probes no more.
+        // An attempt that began before the upstream was last found to fail probes no more.
         let probes = since.filter { $0.isProbe && $0.order > side.failedOrder }
         let due = min(side.probeDue, side.failedAt + breaker.longestPause * 12 / 10)
         let like = flight.job.like
@@ -152,7 +152,7 @@ extension TrafficChecker {
         }
     }
 
-    /// What the end of an attempt says; old news says nothing.
+    /// The end of an attempt, as it counts for the breaker; old news says nothing.
     func countForBreaker(_ flight: TrafficFlight, _ sign: TrafficSign, isVague: Bool) {
         var health = sign.health
         let place = flight.place
@@ -180,7 +180,7 @@ extension TrafficChecker {
         sides[place].mustOpen = isBad && hasCause(place, breaker, isSure: true)
     }
 
-    /// What becomes known of those like it.
+    /// Notes how requests like it fare.
     private func fares(
         _ flight: TrafficFlight,
         _ health: TrafficSign.Health,
@@ -232,7 +232,7 @@ extension TrafficChecker {
         let isLatestEnough =
             latest.count == breaker.minimum
             && isEnough(latest.count { $0.isVague ? !isSure : $0.failed }, of: latest.count)
-        // What is older goes a tenth of the time at once, and another sampling time may begin to count anew.
+        // Older counts go a tenth of the time at once, and another sampling time may begin to count anew.
         let time = counted(present)
         let (first, last) = (now - time, now - time * 9 / 10)
         let begin = counts.firstIndex { $0.at >= first } ?? counts.count

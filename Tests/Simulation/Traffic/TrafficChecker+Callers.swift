@@ -8,7 +8,7 @@ struct TrafficWait {
     let isLetIn: Bool
 }
 
-// Who waits for a full route has its turn: looked at when all is over, by the waits that were told of.
+// Callers that wait for a full route have their turns: looked at when all is over, by the waits that were told of.
 extension TrafficChecker {
     func waited(_ job: TrafficJob, _ outcome: Outcome) {
         guard let wait = outcome.report.permitWait else { return }

@@ -13,7 +13,7 @@ extension TrafficChecker {
         job.isOver = true
     }
 
-    /// What the store has; `blocker` is what keeps a job from its delivery, as it is explained.
+    /// Looks at the store's jobs; `blocker` is the reason that keeps a job from its delivery, as it is explained.
     func audit(_ stored: [StoredJob], wall: Int64, blocker: (StoredJob) -> Blocker?) {
         for entry in stored {
             guard let job = job(entry.record.id, isDelivery: true), job.isKept else {

@@ -1,6 +1,6 @@
 import RelayCore
 
-// What requests come to, and what held them back.
+// The outcomes of requests, and the reasons that held them back.
 extension TrafficChecker {
     func began(_ job: TrafficJob) {
         tell(
@@ -34,7 +34,7 @@ extension TrafficChecker {
             held(job, attempt, failure)
         }
         guard !job.isKept, !terms.isOff else { return }
-        // Whoever asked for its keeping tells of it later than it was so.
+        // A request that asked to be kept is on record later than the budget held it back.
         if job.keeping == nil, attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) {
             budget.refused(job, terms, self)
         }
@@ -102,7 +102,7 @@ extension TrafficChecker {
         let side = sides[place]
         if let opens = side.order(at: now) { return opens }
         guard side.openSince != nil else { return false }
-        // Whose like has probed in vain leaves the next probe to others for a moment.
+        // A request whose like has probed in vain leaves the next probe to others for a moment.
         return now <= max(side.failedAt + side.pause * 12 / 10 + 1, side.probeEnded) + 250_000_000
             || side.underWay.contains { $0.order > side.changed && !$0.terms.isOff }
     }

@@ -73,7 +73,7 @@ extension TrafficChecker {
         guard let pace = sides[flight.place].pace, now < pace.until,
             pace.kind.map({ $0 == flight.job.kind }) ?? true
         else { return }
-        // Who waited before all of them were to come slower may have a turn of before.
+        // A request that waited before all kinds were to come slower may have a turn from before.
         if pace.kind == nil, flight.job.isKept || flight.job.began <= pace.since { return }
         let begun = sides[flight.place].begun.count {
             pace.kind == nil ? $0.jobBegan > pace.since : $0.at > pace.since && $0.kind == pace.kind

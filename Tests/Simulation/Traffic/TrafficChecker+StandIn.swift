@@ -2,7 +2,7 @@ import RelayCore
 
 // Answered in the upstream's stead, and delivered all the same.
 extension TrafficChecker {
-    /// What a caller has sent, or the kept job that goes on with it.
+    /// The request that a caller has sent, or the kept job that goes on with it.
     func job(_ id: JobID, isDelivery: Bool) -> TrafficJob? {
         isDelivery ? laterByID[id] ?? byID[id] : byID[id]
     }
@@ -61,7 +61,7 @@ extension TrafficChecker {
         laterByID[job.id] = later
     }
 
-    /// What its caller is told of its keeping; `stored` is what the store had then.
+    /// Checks what its caller is told of its keeping; `stored` is the job that the store had then.
     func checkKeeping(_ job: TrafficJob, _ outcome: Outcome, _ stored: StoredJob?) {
         job.later?.inherited = outcome.attempts.count
         if let name = outcome.report.keptJob {

@@ -2,7 +2,7 @@ import RelayCore
 
 // Windows: never more under way than they are wide, and their width as the upstream takes what it is sent.
 extension TrafficChecker {
-    /// What the route tells of an upstream, looked at before and after each end of an attempt.
+    /// Looks at the figures that the route tells of an upstream, before and after each end of an attempt.
     func look(_ place: Int, width: Int, underWay: Int?) {
         let side = sides[place]
         let counted = side.underWay.count { !$0.terms.isOff }
@@ -99,7 +99,7 @@ extension TrafficChecker {
         let side = sides[flight.place]
         let counted = side.underWay.count { !$0.terms.isOff }
         let most = max(1, min(side.width ?? .max, present.limit))
-        // Who makes room in this very instant may have done so a moment before.
+        // An attempt that makes room in this very instant may have done so a moment before.
         flight.wasFull = isFull || counted + (endedNow.at == now ? endedNow.count : 0) >= most
         if flight.terms.window != nil, counted > most {
             violated(flight.job, "more is under way than the window of its upstream allows")

@@ -7,7 +7,7 @@ import RelayEngine
 /// It shares nothing with the machines that decide: each promise is looked at anew, in the words of the decisions.
 final class TrafficChecker: SeededChecker {
     private let timeline: Timeline
-    /// What it must say where a bug is planted; nil takes everything.
+    /// Parts of the sentences of which it must say one where a bug is planted; nil takes every sentence.
     private let wanted: [String]?
     private(set) var violation: Violation?
     private(set) var hash = TraceHash()
@@ -60,7 +60,7 @@ final class TrafficChecker: SeededChecker {
         if isTelling { story.append("  \(Moment.time(now))  \(what())") }
     }
 
-    /// What is on record of a request is part of the trace.
+    /// The record of a request is part of the trace.
     func record(_ outcome: Outcome) {
         hash.mix(UInt64(outcome.answer?.status.rawValue ?? 0))
         tell("on record: \(outcome.attempts)")
@@ -83,7 +83,7 @@ final class TrafficChecker: SeededChecker {
     }
 }
 
-// What happens at the transport.
+// The events at the transport.
 extension TrafficChecker {
     /// An attempt reaches its upstream.
     func sent(_ job: TrafficJob, place: Int, terms number: Int) -> TrafficFlight {
@@ -153,19 +153,19 @@ extension TrafficChecker {
         sides[flight.place].last = (flight, sign, isVague || flight.isMaybeProbe)
     }
 
-    /// What the end of an attempt says, and whether that is in doubt: it counts against the upstream that its caller gave
+    /// The sign of an attempt's end, and whether that is in doubt: it counts against the upstream that its caller gave
     /// up, or had no time left, where it waited longer than four times what 99 of 100 answers took.
     private func judged(_ flight: TrafficFlight, _ sign: TrafficSign) -> (TrafficSign, isVague: Bool) {
         let (side, waited) = (sides[flight.place], now - flight.began)
         guard sign.isGivenUp || sign.isLate && waited < flight.terms.attempt else {
-            // Who is cancelled in the same instant may have been heard first.
+            // A request that is cancelled in the same instant may have been heard first.
             return (sign, flight.job.cancelledAt.map { $0 <= now } ?? false)
         }
         let unknown = min(flight.terms.attempt, 2_000_000_000)
         let isKnown = side.answered >= 20
         // Of what answers took half as much again may be remembered.
         if waited >= (isKnown ? max(250_000_000, side.longestAnswer * 6) : unknown) {
-            // Who gave up beside another answer has as many as are known.
+            // The attempts that ended in this instant may or may not count towards the twenty.
             if isKnown || side.answered + endedNow.count < 20 {
                 note("given up after long")
                 return (sign.counted, flight.terms.isOff)

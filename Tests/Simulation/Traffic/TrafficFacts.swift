@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checker knows of one request or kept job.
+/// The checker's knowledge of one request or kept job.
 final class TrafficJob {
     let number: Int
     let id: JobID
@@ -25,7 +25,7 @@ final class TrafficJob {
     let foundRoom: Bool
     /// Whether it may be repeated whatever became of it.
     let isSafe: Bool
-    /// What its caller allows it to be sent.
+    /// The number of attempts that its caller allows.
     let mostAttempts: Int
 
     /// Attempts at the transport, and those of them that are over.
@@ -47,9 +47,9 @@ final class TrafficJob {
     /// Whether the last attempt may have been carried out.
     var mayHaveActed = false
 
-    /// What goes on with the request that was answered in the upstream's stead.
+    /// The kept job that goes on with the request that was answered in the upstream's stead.
     var later: TrafficJob?
-    /// What has become of the wish to keep it.
+    /// The fate of the wish to keep it.
     var keeping: Keeping?
     /// Whether it was a request before.
     var hasPast = false
@@ -125,7 +125,7 @@ extension TrafficJob {
         segments[path] + ["", "/7", "?q=1", "/7/8?q=1"][variant]
     }
 
-    /// What the upstream's word about its limits is about: the method and the first two segments of the path.
+    /// The scope of the upstream's word about its limits: the method and the first two segments of the path.
     var kind: String { "\(method) /\(TrafficJob.segments[path])" }
 
     /// Requests that fare alike: of one kind and one user.
@@ -182,7 +182,7 @@ final class TrafficFlight {
     }
 }
 
-/// What the checker knows of one upstream.
+/// The checker's knowledge of one upstream.
 struct TrafficSide {
     /// One attempt that counts for the breaker.
     struct Count {
@@ -199,7 +199,7 @@ struct TrafficSide {
         var until: Int64
         /// The longest that it might ask for.
         var longest: Int64
-        /// What it was asked about, and the limit it named.
+        /// The kind that it was about, and the limit that it named.
         var kind: String
         var resource: String?
         /// Whether another kind was told the same meanwhile, and whether that is beyond doubt.
@@ -209,7 +209,7 @@ struct TrafficSide {
         var isVague: Bool
     }
 
-    /// What is known of requests that fare alike, while the breaker is open.
+    /// The fate of requests that fare alike, as far as it is known, while the breaker is open.
     enum Fare { case answered, fails, unsure }
 
     var underWay: [TrafficFlight] = []
@@ -249,7 +249,7 @@ struct TrafficSide {
     /// How many attempts were answered, and the longest that took.
     var answered = 0
     var longestAnswer: Int64 = 0
-    /// What an operator has said.
+    /// The order of an operator.
     var order: (opens: Bool, until: Int64)?
     /// Whether it should have opened in this instant.
     var mustOpen = false

@@ -22,7 +22,7 @@ enum PassingPlant: String, CaseIterable {
     /// An answer with a word about limits is passed on without a look.
     case looksAway = "looks-away"
 
-    /// What must be said of it.
+    /// The words of which the checker must say one.
     var sentences: [String] {
         switch self {
         case .tellsNoTraffic, .losesLeave: ["the route counts"]
@@ -33,7 +33,7 @@ enum PassingPlant: String, CaseIterable {
     static let differ = "the records differ"
 }
 
-/// What passes requests through in a world: it asks the core as the daemon's own does, and promotes as that does.
+/// Passes requests through in a world: asks the core as the daemon's own part does, and promotes as that does.
 struct TrafficPassing {
     let world: Confined<TrafficWorld>
     let engine: Engine
@@ -55,7 +55,7 @@ struct TrafficPassing {
         world.checker.note("passed through")
         engine.countRunning(true)
         let wall = relay.ports.time.wallMilliseconds()
-        // What the transport of the world reads of a request is made once more, and let go.
+        // The request that the world's transport reads is made by an execution of its own, which is let go.
         guard let request = adopted(nil, since: began, wall: wall)?.1 else {
             preconditionFailure("a request that is passed through can be prepared")
         }

@@ -28,7 +28,7 @@ enum TrafficPlant: String, CaseIterable {
     case blamesUpstream = "blames-upstream"
     /// Faults of the upstream look like this side's.
     case blamesUs = "blames-us"
-    /// What is sent to one upstream goes to the other.
+    /// An attempt that is sent to one upstream goes to the other.
     case swapsUpstreams = "swaps-upstreams"
     /// The core heeds no wish for patience.
     case noPatience = "no-patience"
@@ -54,7 +54,7 @@ enum TrafficPlant: String, CaseIterable {
     case fastRate = "fast-rate"
     /// The burst is twice as large.
     case largeBurst = "large-burst"
-    /// Whatever is under way, more may be.
+    /// The core's routes have no window.
     case noWindow = "no-window"
     /// The window begins with all there is.
     case wideWindow = "wide-window"
@@ -84,7 +84,7 @@ enum TrafficPlant: String, CaseIterable {
     case burnsAttempt = "burns-attempt"
     /// Waits end half a second late.
     case late
-    /// Who has kept jobs claimed comes three seconds late for every turn.
+    /// The task that claims kept jobs comes three seconds late for every turn.
     case lateLane = "late-lane"
     /// Nobody hears of kept jobs that are ready.
     case losesReady = "loses-ready"
@@ -92,7 +92,7 @@ enum TrafficPlant: String, CaseIterable {
     case hidesUsers = "hides-users"
     /// Nothing is more urgent than the rest.
     case hidesUrgency = "hides-urgency"
-    /// Who is told that the request is kept is told so of nothing.
+    /// The caller is told that the request is kept, and it is not.
     case dropsKept = "drops-kept"
     /// It is told before the job is in the store.
     case answersEarly = "answers-early"
@@ -102,7 +102,7 @@ enum TrafficPlant: String, CaseIterable {
     case keepsSilently = "keeps-silently"
     /// No rule of the core keeps a request.
     case neverKeeps = "never-keeps"
-    /// What a repeat could harm is repeated, and kept.
+    /// A request that a repeat could harm is repeated, and kept.
     case keepsHarm = "keeps-harm"
     /// A kept job has nothing of the request's attempts.
     case losesAttempts = "loses-attempts"
@@ -165,7 +165,7 @@ enum TrafficPlant: String, CaseIterable {
 }
 
 extension TrafficPlant {
-    /// What the core is given instead.
+    /// Turns the terms into those that the core is given instead.
     func change(_ terms: inout TrafficTerms) {
         switch self {
         case .noBreaker: terms.breaker = nil
@@ -197,7 +197,7 @@ extension TrafficPlant {
         }
     }
 
-    /// What the core is told of the end of an attempt instead.
+    /// The end of an attempt as the core is told it instead.
     func change(_ kind: TrafficReply.Kind) -> TrafficReply.Kind {
         switch (self, kind) {
         case (.blamesUpstream, .fails(let kind, .neverSent)) where kind != .connectionRefused:
@@ -219,7 +219,7 @@ extension TrafficPlant {
     /// Whether the core sees one target, whatever is asked for.
     var mixesRequests: Bool { self == .stopsAll || self == .holdsAll }
 
-    /// What the store is told of a request's attempts instead.
+    /// Turns a request's attempts into those that the store is told of instead.
     func change(_ past: inout JobPast) {
         switch self {
         case .losesAttempts: past.attempts = []

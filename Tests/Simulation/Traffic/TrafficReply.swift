@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTestSupport
 
-/// What an upstream does with an attempt, and what that says of it.
+/// The reply of an upstream to an attempt, and the time until it ends.
 struct TrafficReply {
     enum Kind {
         /// With the fields that ask for patience, and what they mean.
@@ -16,11 +16,11 @@ struct TrafficReply {
     var after: Int64
 }
 
-/// What the end of an attempt says, read from what was on the wire by the rules as they are written down.
+/// The sign that the end of an attempt gives, read from what was on the wire by the rules as they are written down.
 struct TrafficSign {
     enum Health { case works, fails, nothing }
     enum Load { case fine, tooMuch, lost, nothing }
-    /// Whose fault a failure is.
+    /// The cause of a failure: whose fault it is.
     enum Cause: String {
         case upstream, request, caller, relay
         case tooMany = "too_many"
@@ -121,7 +121,7 @@ struct TrafficSign {
     private static let ours: [FailureKind] = [.connectionLimitReached]
 }
 
-/// What an answer asks for.
+/// The patience that an answer asks for.
 enum TrafficPatience {
     case time(Int64)
     /// Milliseconds since 1970.

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTestSupport
 
-/// What one configuration says of the route's traffic, in the checker's own numbers; times in nanoseconds.
+/// The terms of one configuration for the route's traffic, in the checker's own numbers; times in nanoseconds.
 struct TrafficTerms {
     struct Breaker {
         var ratio: Double

@@ -2,7 +2,7 @@ import RelayCore
 
 /// The turns of a route's rate, and whose they are.
 struct TrafficTurns {
-    /// What is left of the burst, with fractions.
+    /// The rest of the burst, with fractions.
     private var left = 0.0
     private var at: Int64 = 0
     /// Until when turns may be left to kept jobs.
@@ -16,7 +16,7 @@ struct TrafficTurns {
 
     mutating func sent(_ flight: TrafficFlight, _ checker: TrafficChecker) {
         let now = checker.now
-        // Who was asked to keep to none may have had leave before there was one.
+        // A request whose terms have no rate may have had leave before there was one.
         guard flight.terms.rate != nil, let rate = checker.present.rate else {
             (requests, kept) = (0, 0)
             return

@@ -40,7 +40,7 @@ final class TrafficUpstream {
 
     func left() { underWay -= 1 }
 
-    /// What becomes of an attempt of that job; `wall` is the present in milliseconds since 1970.
+    /// The reply to an attempt of that job; `wall` is the present in milliseconds since 1970.
     func reply(_ job: TrafficJob, now: Int64, wall: Int64) -> TrafficReply {
         underWay += 1
         if isHealed { return TrafficReply(kind: .good, after: time(usual)) }

@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayTestSupport
 
-// What operators do, and what is looked at from time to time.
+// The orders of operators, and the looks from time to time.
 extension TrafficWorld {
     /// An operator says something about a breaker.
     func meddle() {
@@ -12,7 +12,7 @@ extension TrafficWorld {
 
     func order(_ place: Int, opens: Bool?, for time: Int64) {
         guard let entry, let jobs else { return }
-        // What ends in this instant belongs to the time before.
+        // An attempt that ends in this instant belongs to the time before.
         look()
         let until = timeline.now + time
         checker.ordered(place, opens: opens, until: until)
@@ -30,7 +30,7 @@ extension TrafficWorld {
         jobs.resumed(TrafficWorld.route)
     }
 
-    /// What the route tells of itself.
+    /// The standing that the route tells of itself.
     private var standing: RouteStanding? {
         guard let entry, !checker.sides.allSatisfy(\.begun.isEmpty) else { return nil }
         return entry.memory.traffic.standing(of: unbounded, Instant(nanoseconds: timeline.now))

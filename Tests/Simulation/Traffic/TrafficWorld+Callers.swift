@@ -158,7 +158,7 @@ extension Confined where Value == TrafficWorld {
     }
 }
 
-// What the upstreams see.
+// The attempts that the upstreams see.
 extension TrafficWorld {
     /// An attempt reaches its upstream.
     func sent(_ request: OutboundRequest, place: Int) -> TrafficFlight {

@@ -146,7 +146,7 @@ extension TrafficWorld {
             }
         }
         if checker.violation == nil, !isOver { checker.violated(nil, "the world stands still") }
-        // What is known of the world by its tasks goes with it.
+        // The tasks and the closure that hold the world are let go with it.
         (tasks, checker.hasPermits) = ([:], { false })
     }
 
@@ -203,7 +203,7 @@ extension TrafficWorld {
     }
 }
 
-/// What a world starts.
+/// The parts that a world starts.
 private final class Started {
     let jobs: DurableJobs
     let relay: Relay

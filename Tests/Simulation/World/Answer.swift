@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What an upstream does with one attempt.
+/// The reply of an upstream to one attempt.
 struct Reply {
     enum Kind {
         case fails(FailureKind, Sent)

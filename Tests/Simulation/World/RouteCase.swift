@@ -5,7 +5,7 @@ import RelayTestSupport
 final class RouteCase {
     let number: Int
     let route: Route
-    /// What the checker holds the core to.
+    /// The policy that the checker holds the core to.
     let policy: RoutePolicy
     /// Index of the route's credential; nil when it sends none.
     let credential: Int?
@@ -17,7 +17,7 @@ final class RouteCase {
     let lighter: Int?
     /// Whether a program's own code is in the way of its jobs.
     let isProgram: Bool
-    /// What the core's jobs of the route share.
+    /// The memory that the core's jobs of the route share.
     let memory = RouteMemory()
 
     /// Until when no failover may enter an upstream, by its place.
@@ -50,7 +50,7 @@ final class RouteCase {
             listed.append(RouteCase.upstream(index, name: "u\(place)", use: use, cooldown: cooldown))
         }
         var believed = RoutePolicy(upstreams: listed)
-        // What requests do to each other is the matter of other worlds.
+        // The effect of requests on each other is the matter of other worlds.
         believed.traffic = .off
         credential = draw.chance(65) ? draw.below(credentials.count) : nil
         if let credential {

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// What has become of a streamed answer; outlives the stream, so that the checker can ask.
+/// The state of a streamed answer; outlives the stream, so that the checker can ask.
 final class StreamRecord {
     enum Stage {
         case open

@@ -10,7 +10,7 @@ final class SimulatedEndpoint {
         case garbage
     }
 
-    /// What one token request gets.
+    /// The reply that one token request gets.
     struct Reply {
         enum Kind {
             case fails(FailureKind)
@@ -22,7 +22,7 @@ final class SimulatedEndpoint {
         var coverage: Coverage.Kind
     }
 
-    /// What a good answer gives.
+    /// The grant of a good answer.
     struct Grant {
         let generation: Int
         /// Seconds; nil when the endpoint does not say.

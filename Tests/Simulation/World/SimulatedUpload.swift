@@ -12,7 +12,7 @@ final class SimulatedUpload: BodySource {
         self.hidesReading = hidesReading
     }
 
-    /// What the core is told.
+    /// Whether it was read, as the core is told.
     var wasRead: Bool { !hidesReading && isGone }
 
     var isGone: Bool { pieces.withLock { $0 > 0 } }

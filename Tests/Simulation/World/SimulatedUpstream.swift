@@ -19,8 +19,8 @@ final class SimulatedUpstream {
     private var draw: SplitMix64
     private var phase = Phase.healthy
     private var until: Int64 = 0
+    /// The kind of an outage: an index of `outage`.
     private var down = 0
-    /// What an outage looks like: an index of `outage`.
     private var period: Int64 = 200_000_000
 
     private let index: Int
@@ -30,7 +30,7 @@ final class SimulatedUpstream {
         draw = SplitMix64(seed: seed)
     }
 
-    /// What the upstream has to know of an attempt.
+    /// The facts of an attempt that the upstream has to know.
     struct Asked {
         let now: Int64
         let method: Method

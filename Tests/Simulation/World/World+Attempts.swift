@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What becomes of an attempt and of a token request.
+/// The replies to attempts and to token requests.
 extension World {
     /// An attempt reaches the transport; what becomes of it.
     func began(_ request: OutboundRequest, job number: Int, upstream: Int) -> Reply {

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTestSupport
 
-/// Who asks, for what, and when.
+/// The callers: who asks for what, and when.
 extension World {
     func arrive(_ relay: Relay, _ vaults: [CredentialVault]) {
         let burst = draw.chance(5) ? draw.number(2...40) : 1

@@ -57,7 +57,7 @@ extension Confined where Value == World {
 }
 
 extension RelayCore.Delivery {
-    /// What becomes of a delivery that is made like a request whose caller waits.
+    /// The outcome of a delivery that is made like a request whose caller waits.
     fileprivate init(_ context: JobContext, _ outcome: Outcome) {
         let (answer, attempts) = (outcome.answer, outcome.attempts)
         if outcome.failure == nil, let answer, let source = outcome.report.source {

@@ -95,7 +95,7 @@ final class World: Timed {
         timeline.add(.reload, at: 10_000_000_000)
         timeline.add(.network, at: 1_000_000_001)
         while checker.violation == nil {
-            // What comes in one instant may be noticed one by one or all at once.
+            // Events of one instant may be noticed one by one or all at once.
             if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
             guard let wake = timeline.next() else { break }
             switch wake {

@@ -50,7 +50,7 @@ enum EventDocument {
 }
 
 extension JSONObjectWriter {
-    /// What an event says besides whom it is about.
+    /// The members that an event has besides those that tell whom it is about.
     fileprivate mutating func members(of event: JobEvent) {
         switch event {
         case .attemptBegan(_, let attempt):

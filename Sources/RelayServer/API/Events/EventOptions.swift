@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What `GET /v1/events` asks for.
+/// The options of a `GET /v1/events`.
 struct EventOptions {
     /// How events are told apart on the connection.
     enum Form {
@@ -21,7 +21,7 @@ struct EventOptions {
     private let job: JobID?
     private let kinds: Set<JobEvent.Kind>
 
-    /// What leads to the events that the caller does not know.
+    /// The number that leads to the events that the caller does not know.
     static let number = Schema.pattern("^([0-9]{1,19})?$")
     private static let after = TextParameter(
         name: "after",

@@ -33,7 +33,7 @@ extension APICall {
         }
         json.member("refused", refused)
         return Answer(
-            // Whoever looks at the status alone is not to take an array of which nothing is kept for accepted.
+            // A caller that looks at the status alone must not take an array of which nothing is kept for accepted.
             refused == jobs.count ? 422 : 200,
             json.bytes,
             fields: isAsynchronous ? [("Preference-Applied", "respond-async")] : []

@@ -4,7 +4,7 @@ import RelayJSON
 import RelayPosix
 
 extension APICall {
-    /// What a call to one job answers.
+    /// The answer to a call to one job.
     func job(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
         let server = caller.server
         let sight = Sight(caller)

@@ -19,7 +19,7 @@ extension APICall {
         let server = caller.server
         let submission = try await server.problems.counting { () throws(Problem) in try Submission(document) }
         var jobFields = submission.fields
-        // What the caller says about the job in the request's own fields counts as in the drop-in way.
+        // The request's own fields about the job count as in the drop-in way.
         for entry in fields.entries {
             let name = fields.nameText(entry).lowercased()
             guard name == "prefer" || name == "idempotency-key" || name.hasPrefix("waystation-") else {
@@ -83,7 +83,7 @@ extension Submission {
         return invalid("/mode", keeper, hint: "leave out mode")
     }
 
-    /// What the job's own fields say; its answer is collected.
+    /// The terms in the job's own fields; its answer is collected.
     func terms() throws(Problem) -> RequestTerms { try Submission.terms(fields) }
 
     fileprivate static func terms(_ fields: HeaderFields) throws(Problem) -> RequestTerms {

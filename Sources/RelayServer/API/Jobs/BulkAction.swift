@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What `POST /v1/jobs/actions` asks for, read strictly.
+/// The order of a `POST /v1/jobs/actions`, read strictly.
 struct BulkAction {
     private(set) var action = JobAction.retry
     private(set) var filter = JobFilter()
@@ -25,7 +25,7 @@ struct BulkAction {
         "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
         "created_before", "ids",
     ]
-    /// What a rate and a cursor look like, as regular expressions.
+    /// The forms of a rate and a cursor, as regular expressions.
     static let ratePattern = "^(?!0+/)[0-9]{1,7}/[smh]$"
     static let cursorPattern = String(JobCursor.pattern.dropLast()) + "([.][0-9a-z]{1,9})?$"
 
@@ -128,7 +128,7 @@ struct BulkAction {
         }
     }
 
-    /// What the store is asked for in one turn.
+    /// The order that the store is given in one turn.
     func order(limit: Int, by origin: ActionOrigin) -> ActionOrder {
         var order = ActionOrder(action, filter, limit: limit, by: origin)
         order.isDryRun = isDryRun
@@ -143,7 +143,7 @@ struct BulkAction {
     /// How long after `now` the first job is due.
     func offset(_ now: Int64) -> Duration { .milliseconds(max(0, (due ?? 0) - now)) }
 
-    /// What the next call is to be given; with a rate it goes on where this one's jobs end.
+    /// The cursor for the next call; with a rate that call goes on where this one's jobs end.
     func next(_ cursor: JobCursor, after changed: Int, from now: Int64) -> String {
         guard let rate, !isDryRun else { return cursor.text }
         let first = max(now, due ?? 0)

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the turns of one bulk call have come to.
+/// The sums of the turns of one bulk call.
 struct BulkProgress {
     private(set) var matched = 0
     private(set) var changed = 0

@@ -4,7 +4,7 @@ import RelayJSON
 
 extension Submission {
     private static let longest: Duration = .seconds(365 * 86_400)
-    /// What the options of their names may be.
+    /// The ranges of the options with these names.
     static let timeouts: ClosedRange<Duration> = .milliseconds(1)...longest
     static let delays: ClosedRange<Duration> = .zero...longest
     static let expiries: ClosedRange<Duration> = .seconds(1)...longest

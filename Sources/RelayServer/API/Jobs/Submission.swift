@@ -14,7 +14,7 @@ struct Submission {
     /// An option that only a job has which is kept on disk.
     var keepingOption: String?
     private(set) var body: [UInt8] = []
-    /// What `mode` said; nil leaves it to the route and the options.
+    /// The choice of `mode`; nil leaves it to the route and the options.
     private(set) var isAsynchronous: Bool?
 
     /// Whether the job is kept.

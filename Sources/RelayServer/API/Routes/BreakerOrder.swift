@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What `PUT /v1/routes/{route}/breaker` says, read strictly.
+/// The order of a `PUT /v1/routes/{route}/breaker`, read strictly.
 struct BreakerOrder {
     /// Nil leaves the breaker to itself.
     private(set) var order: BreakerMachine.Order?

@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What `POST /v1/routes/{route}/limits/clear` says, read strictly.
+/// The order of a `POST /v1/routes/{route}/limits/clear`, read strictly.
 struct ClearOrder {
     /// Nil means every upstream of the route.
     private(set) var upstream: String?

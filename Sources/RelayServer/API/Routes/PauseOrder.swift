@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// What `POST /v1/routes/{route}/pause` says, read strictly.
+/// The order of a `POST /v1/routes/{route}/pause`, read strictly.
 struct PauseOrder {
     private(set) var reason = "an operator paused it"
     private(set) var duration: Duration?

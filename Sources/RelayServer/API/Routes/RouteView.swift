@@ -82,7 +82,7 @@ struct RouteView {
         return kinds
     }
 
-    /// What is done about failures, in the order in which it is asked, and how often each rule has acted.
+    /// The rules about failures, in the order in which they are asked, and how often each rule has acted.
     private func writeRules(
         _ entry: Snapshot.Entry,
         _ account: RouteAccount,

@@ -1,6 +1,6 @@
-/// What the shape of the queue is asked for.
+/// The parameters of the shape of the queue.
 enum ShapeTable {
-    /// What a row is of.
+    /// The property that the jobs of a row share.
     enum Key: String, CaseIterable {
         case route
         case state
