@@ -236,7 +236,7 @@ package final class RequestRun {
         let half = (connections + 1) / 2
         if admission.state.isCrowded(by: admission.caller, atLeast: half) { return true }
         guard admission.state.load.inFlight >= half else { return false }
-        return heldUp != nil
+        return waiting != nil
     }
 
     private func crowding(_ connections: Int) -> Failure {
@@ -250,18 +250,24 @@ package final class RequestRun {
         return failure
     }
 
-    /// The reason why the requests with the route's permits wait, where it is the upstream's word or a rate: a request
-    /// that finds no place beside them is told that, and not that the route has too few permits.
-    private var heldUp: Failure? {
+    /// The reason why requests like this one wait for a turn; nil where they do not.
+    private var waiting: TrafficHold? {
         let (context, now) = (admission.context, relay.ports.time.now())
         let asked = RequestClass(
             context.method,
             target: context.target,
             contentLength: 0,
             user: context.client?.user,
-            credential: admission.fields[.authorization]
+            credential: admission.route.callersCredential(admission.fields)
         )
-        return admission.entry.memory.traffic.wait(of: asked, admission.route, now)?.failure(now)
+        return admission.entry.memory.traffic.wait(of: asked, admission.route, now)
+    }
+
+    /// The upstream's word, where that has requests wait until they fill the route: a request that finds no place beside
+    /// them is told that, and not that the route has too few permits.
+    private var heldUp: Failure? {
+        guard let waiting, waiting.reason != .rateLimited else { return nil }
+        return waiting.failure(relay.ports.time.now())
     }
 
     private var overloaded: Failure {

@@ -30,7 +30,7 @@ package final class SQLiteJobStore: JobStore {
         package var checkpointPages = 1_000
         /// Ordering keys that may have changed in memory before they are written, sorted.
         package var orderingKeysInMemory = 32_768
-        /// What a read may take: longer ones would hold back the writer's checkpoints.
+        /// The longest time that a read may take: a longer one would hold back the writer's checkpoints.
         package var readPatience: Duration = .milliseconds(100)
         package var sync: Sync = .full
         package var fault: Fault?
@@ -47,7 +47,7 @@ package final class SQLiteJobStore: JobStore {
         case off = "OFF"
     }
 
-    /// What a store does wrong, as a control for tests that must then fail.
+    /// A mistake that a store makes on purpose, as a control for tests that must then fail.
     package enum Fault: String, Sendable {
         /// A record of claims goes with the first of its jobs that comes to rest.
         case losesClaims
@@ -213,7 +213,7 @@ extension SQLiteJobStore {
                 try writer.enqueue(accepted, at: now)
             }
         } catch {
-            // What failed for good may be on disk; the next start knows.
+            // Jobs whose write failed for good may be on disk; the next start knows.
             let names = spooled
             if error.code != .failed { fileThread.start { $0.remove(names) } }
             throw error

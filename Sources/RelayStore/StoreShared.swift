@@ -2,12 +2,12 @@ import RelayCore
 import RelayPosix
 import Synchronization
 
-/// What the store's threads and its callers all see.
+/// The state that the store's threads and its callers all see.
 final class StoreShared: Sendable {
     private struct State {
         var timeline: JobTimeline
         var facts = StoreFacts()
-        /// What damage the operator has heard of.
+        /// The messages of the damage that the operator has heard of.
         var told: Set<String> = []
         /// Accepted when nobody waited for them any more.
         var abandoned: [Abandoned] = []

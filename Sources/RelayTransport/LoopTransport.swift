@@ -51,7 +51,7 @@ package final class LoopTransport: PromptTransport {
 
     func pool(for upstream: Upstream) -> OriginPool { state.value.pool(for: upstream) }
 
-    /// What who has no task is told.
+    /// The result for a receiver, which has no task.
     func result(of request: OutboundRequest, _ outcome: ExchangeOutcome) -> PromptResult {
         switch outcome {
         case .answer(let response): .answer(response)
@@ -105,7 +105,7 @@ package final class LoopTransport: PromptTransport {
             return answer
         } catch {
             var second = error
-            // Whatever became of the second sending, the first one may have had its effect.
+            // The first sending may have had its effect, however the second one ended.
             if second.sent == .neverSent { second.sent = .unknown }
             var exchange = second.exchange ?? Exchange()
             exchange.wasResent = true

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the program's exit status tells a script.
+/// The program's exit status, by which a script knows how it went.
 enum ExitCode: Int32 {
     case done = 0
     case failed = 1
@@ -23,7 +23,7 @@ struct CommandFailure: Error {
     let code: ExitCode
     /// One line: what failed and where.
     let message: String
-    /// What to do about it.
+    /// The step that may help the user.
     var advice: String?
 
     init(_ code: ExitCode, _ message: String, advice: String? = nil) {

@@ -1,6 +1,6 @@
 import RelayServer
 
-/// What the command line asks for.
+/// The command and the options of the command line.
 struct Arguments {
     enum Command {
         case serve

@@ -8,7 +8,7 @@ struct ConstrainedMachine {
     /// One for each of the files, in their order.
     private(set) var sights: [Sight] = []
 
-    /// What a look at a file found.
+    /// The result of a look at a file.
     enum Sight: Equatable {
         case absent
         case present
@@ -16,7 +16,7 @@ struct ConstrainedMachine {
         case hidden(reason: String)
     }
 
-    /// What has become of it, to be compared.
+    /// The decision and the reason for it, to be compared.
     struct Verdict: Equatable {
         var isConstrained: Bool
         var order: ConstrainedOrder

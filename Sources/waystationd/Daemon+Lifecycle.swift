@@ -107,7 +107,7 @@ private final class Lifecycle {
     private var machine = DrainMachine()
     private var health = HealthMachine()
     private var restMachine = RestMachine()
-    /// What the status line last was.
+    /// The last status line that a look has sent.
     private var line = ""
     /// When more time for the stop may be asked for again.
     private var nextExtension = Int64.min
@@ -138,7 +138,7 @@ private final class Lifecycle {
         daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + RestMachine.period)
     }
 
-    /// What waits for a date waits for another moment when the clock is set.
+    /// A job that waits for a date waits for another moment when the clock is set.
     private func watchClock() {
         do throws(PosixError) {
             clock = try ClockStepWatcher(on: daemon.controlLoop) { [daemon] in
@@ -157,7 +157,7 @@ private final class Lifecycle {
         }
     }
 
-    /// What the service manager offers; without it only our own limits tell that memory is short.
+    /// Watches what the service manager offers; without it only our own limits tell that memory is short.
     private func watchPressure() {
         do throws(PressureWatcher.Trouble) {
             pressure = try PressureWatcher.offered(on: daemon.controlLoop) { [daemon] in
@@ -198,7 +198,7 @@ private final class Lifecycle {
                 [loop = daemon.controlLoop, lifecycle = LoopBound(self, daemon.controlLoop)] in
                 loop.execute { lifecycle.value.woken() }
             }
-            // What changed since the sweep that this look began has woken nobody.
+            // A change since the sweep that this look began has woken nobody.
             daemon.durable.stir()
         }
     }

@@ -4,7 +4,7 @@ import RelayEngine
 import RelayPosix
 import RelaySystemd
 
-// What is done about memory; on the control loop.
+// The steps against a shortage of memory; on the control loop.
 extension Daemon {
     var controlInstant: Instant { Instant(nanoseconds: controlLoop.now) }
 

@@ -70,7 +70,7 @@ extension Daemon {
         }
     }
 
-    /// What was refused, by route and code: at the door, or where it waited for a permit.
+    /// The requests that were refused, by route and code: at the door, or where they waited for a permit.
     private func rejected(_ snapshot: Snapshot) -> [[String]: UInt64] {
         var rejected: [[String]: UInt64] = [:]
         // From nothing on what alerts go by: the first burst must show as an increase.

@@ -38,7 +38,7 @@ final class Daemon: Sendable {
     let transports = Mutex<[LoopTransport]>([])
     /// Where kept jobs are delivered.
     private let deliveryLoops = Mutex<[DeliveryLoop]>([])
-    /// What each loop has refused.
+    /// The tallies of each loop's refusals.
     let problems = Mutex<[ProblemTally]>([])
     private let userNames = UserNames()
     /// Each loop's own.

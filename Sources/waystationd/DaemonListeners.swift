@@ -10,7 +10,7 @@ struct DaemonListeners: ~Copyable {
     private var open: [(identity: ListenerIdentity, descriptor: Int32)] = []
     /// Paths that are ours to remove.
     private(set) var ownPaths: [String] = []
-    /// What of the configuration the sockets' units say otherwise, in words.
+    /// The settings of the configuration that the sockets' units have otherwise, in words.
     private(set) var overridden: [String] = []
 
     struct Refusal: Error {

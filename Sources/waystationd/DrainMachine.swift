@@ -1,7 +1,7 @@
 /// How a stop goes: finish what is under way, ask for more time while it moves, and not for ever.
 struct DrainMachine {
     private var deadline: Int64?
-    /// What the last look saw; nil before the first.
+    /// The numbers that the last look saw; nil before the first.
     private var lastSeen: (busy: Int, inFlight: Int)?
 
     var isDraining: Bool { deadline != nil }

@@ -67,7 +67,7 @@ enum DurableRecords {
         return record
     }
 
-    /// What an operator makes of the end.
+    /// The cause of the end, in words for an operator.
     private static func why(_ reason: EndReason) -> String {
         switch reason {
         case .poison: "the relay crashed too often while it was in flight; look at it before it is retried"
@@ -179,7 +179,7 @@ enum DurableRecords {
         return record
     }
 
-    /// What an operator has done to a route.
+    /// The record of an operator's action on a route.
     private static func done(
         _ id: MessageID,
         _ what: String,

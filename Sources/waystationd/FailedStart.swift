@@ -15,7 +15,7 @@ struct FailedStart {
 
     private let sockets: [ActivatedSockets.Listener]
     private let file: String?
-    /// What the configuration was before it was read.
+    /// The version of the configuration's file before it was read.
     private let before: FileVersions
 
     /// - Parameters:

@@ -4,7 +4,7 @@ import Glibc
 struct FileVersions {
     private var versions: [String: Version?]
 
-    /// What changes with every change of a file, its mode or its owner; of a directory, with its files' coming and going.
+    /// Facts that change with every change of a file, its mode or its owner; a directory's, as its files come and go.
     private struct Version: Equatable {
         let inode: ino_t
         let size: off_t

@@ -1,6 +1,6 @@
 import RelayConfig
 
-/// What of a configuration is not changed while the process runs.
+/// The settings of a configuration that are not changed while the process runs.
 struct FixedSettings: Sendable {
     private let listeners: [Listener]
     private let storage: StorageSettings
@@ -12,7 +12,7 @@ struct FixedSettings: Sendable {
         logFormat = configuration.log.format
     }
 
-    /// What differs from the configuration the process started with.
+    /// The settings that differ from the configuration the process started with.
     func waitsForRestart(since start: FixedSettings) -> [String] {
         var names: [String] = []
         if listeners != start.listeners { names.append("listeners") }

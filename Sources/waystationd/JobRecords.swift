@@ -9,7 +9,7 @@ enum JobRecords {
     /// The limit is the operator's to move, so it is told as loudly as a 403.
     static func requestRefused(_ refused: RefusedRequest) -> JournalRecord.Kind {
         let isOurs = refused.status == 413 || refused.status.isServerError && refused.status != 501
-        // What else is refused is the caller's to mend.
+        // The cause of any other refusal is the caller's to mend.
         return JournalRecord.Kind(isOurs ? .warning : .info, .requestRefused)
     }
 
@@ -56,7 +56,7 @@ enum JobRecords {
         return record
     }
 
-    /// What it waited for before all that, in the words of `explain`.
+    /// The wait for a permit before all that, in the words of `explain`.
     private static func permit(_ report: JobReport) -> String { report.permitWords.map { "; \($0)" } ?? "" }
 
     private static func add(_ wait: Duration?, to record: inout JournalRecord) {
@@ -117,8 +117,8 @@ enum JobRecords {
     }
 
     static func jobFailed(_ failure: Failure) -> JournalRecord.Kind {
-        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm; but who
-        // may not enter, or comes too often, is the relay.
+        // An upstream's refusal that reached the caller is the caller's business, not the operator's alarm; but a relay
+        // that may not enter, or comes too often, is the operator's.
         let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
         return JournalRecord.Kind(
@@ -211,7 +211,7 @@ enum JobRecords {
     private static func add(_ client: ClientIdentity?, to record: inout JournalRecord) {
         guard let client else { return }
         record.add(.clientUser, client.user)
-        // What is known of the submitter of a kept job is who it was, not which process.
+        // The user that submitted a kept job is known, but not the process.
         if client.process > 0 { record.add(.clientProcess, client.process) }
         record.add(.clientUnit, client.unit)
     }

@@ -49,7 +49,7 @@ final class JournalEvents: JobListener {
         case .routeResumed(let route, let by): write(DurableRecords.resumed(route, by), route, nil)
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)
-        // What an action did to each job stands in its one record; the others are told where they happen, with more.
+        // An action's one record tells of all its changes; the other events are told where they happen, with more.
         case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .configReloaded, .configRejected,
             .storageStalled, .storageResumed:
             break

@@ -7,7 +7,7 @@ enum ListenerDirectory {
     /// The directory of the shipped units, which systemd makes with the sockets.
     private static let standard = "/run/waystation"
 
-    /// What is wrong with the directory of a listener's socket; nil when it is there or there is none.
+    /// The fault of the directory of a listener's socket; nil when the directory is there or the listener needs none.
     static func fault(_ listener: Listener) -> String? {
         guard case .unix(let path, _, _) = listener.address, let slash = path.lastIndex(of: "/") else {
             return nil

@@ -6,8 +6,8 @@ import RelayServer
 import RelaySystemd
 
 extension LoadedConfiguration {
-    /// What requests see of it; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate, and
-    /// `lanes` are those of `RouteMeter`.
+    /// The part that requests see; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate,
+    /// and `lanes` are those of `RouteMeter`.
     func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper, lanes: Int) -> Snapshot {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody

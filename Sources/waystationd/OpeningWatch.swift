@@ -11,7 +11,7 @@ final class OpeningWatch: Sendable {
 
     /// Nanoseconds between two looks.
     private static let period: Int64 = 1_000_000_000
-    /// What is asked for each time that there was progress.
+    /// The time that is asked for whenever there was progress.
     private static let further = Duration.seconds(10)
 
     /// Watches until `end`; `stopped` is called on the loop when the start is to end.

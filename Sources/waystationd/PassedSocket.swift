@@ -5,7 +5,7 @@ import RelaySystemd
 
 /// A socket of the service manager's: its unit says where it stands and who may open it, and the configuration nothing.
 enum PassedSocket {
-    /// What the configuration of `listener` says and is not so; nil when nothing is.
+    /// The setting of `listener` that the socket does not keep to, in words; nil when it keeps to all.
     static func difference(_ listener: RelayConfig.Listener, _ socket: ActivatedSockets.Listener) -> String? {
         guard case .unix(let path, let mode, let group) = listener.address, socket.family == .unix else {
             return nil

@@ -2,7 +2,7 @@ import Glibc
 import RelayServer
 
 extension MetricsText {
-    /// What the kernel says of this process; what it does not say is left out.
+    /// Adds the kernel's figures of this process; those that it does not give are left out.
     mutating func addProcess(startedAt: Int64) {
         add(.processStart, startedAt)
         var usage = rusage()
@@ -25,7 +25,7 @@ extension MetricsText {
     }
 }
 
-/// What the kernel knows of this process.
+/// The kernel's figures of this process.
 enum ProcessFigures {
     /// Bytes of its address space, and of what of it is in memory; nil where the kernel does not say.
     static var memory: (all: UInt64, resident: UInt64)? {

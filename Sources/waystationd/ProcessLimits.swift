@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import RelayPosix
 
-/// What the process asks of the kernel for itself.
+/// The settings that the process asks of the kernel for itself.
 enum ProcessLimits {
     /// As many descriptors as are allowed, and no look into the memory that holds the secrets: no core file, not
     /// even one that is piped to a program, which no limit of size keeps from being made, and no debugger of the
@@ -17,7 +17,7 @@ enum ProcessLimits {
         unsafe setrlimit(__rlimit_resource_t(4), &core)
         _ = relay_forbid_dump()
         relay_set_up_memory()
-        // What is kept belongs to the daemon alone; who may use a socket is set on the socket itself.
+        // The daemon's files are for it alone; the mode and the group of a socket are set on the socket itself.
         umask(0o077)
     }
 

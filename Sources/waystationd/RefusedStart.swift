@@ -6,8 +6,8 @@ import RelaySystemd
 ///
 /// A service manager that holds the sockets starts the daemon again for every caller that still waits, until it takes
 /// the sockets for broken and closes them. So the callers are answered, and not more often than once in `patience`
-/// is there another start. Nobody waits: it ends at once. What was mended, or a stop: it takes no caller any more, ends
-/// when those it took are answered, and the next one starts the daemon.
+/// is there another start. Where nobody waits it ends at once. Once the fault is mended, or a stop comes, it takes no
+/// caller any more, ends when those it took are answered, and the next one starts the daemon.
 struct RefusedStart {
     private let listeners: [Int32]
     private let answer: [UInt8]
@@ -43,7 +43,7 @@ struct RefusedStart {
 
     /// Blocks until nobody waits any more, but no longer than `patience` and, for who came last, `callerPatience`.
     mutating func serve() {
-        // Who was taken off the queue is lost with the process, so a stop waits for them.
+        // Callers that were taken off the queue are lost with the process, so a stop waits for them.
         SignalWatcher.block(FailedStart.signals)
         for listener in listeners { _ = Glibc.fcntl(listener, F_SETFL, O_NONBLOCK) }
         guard !ready(milliseconds: 0, of: listeners).isEmpty else { return }

@@ -7,11 +7,11 @@
 /// | nothing, for the first time | after half a second, unless something begins: what began just before is seen then |
 /// | nothing, and nothing has begun since the look before | when something is due, or something begins |
 struct RestMachine {
-    /// What the status says and what memory takes is acted on within a second.
+    /// Changes of the status and of the memory in use are acted on within a second.
     static let period: Int64 = 500_000_000
     /// The minutes of the history are taken up as they end, within this much.
     static let longest: Int64 = 60_000_000_000
-    /// What stays due does not keep a processor busy.
+    /// Work that stays due does not keep a processor busy.
     static let shortest: Int64 = 100_000_000
 
     /// Whether the next thing that begins is to wake.

@@ -20,7 +20,7 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// What happens before the file is mapped; taken over then.
+// The counts from before the file is mapped; taken over then.
 static struct counts early;
 static struct counts *counts = &early;
 
@@ -66,7 +66,7 @@ void *realloc(void *memory, size_t count) {
     if (memory == NULL) return malloc(count);
     size_t before = malloc_usable_size(memory);
     void *made = __libc_realloc(memory, count);
-    // What was not moved counts as one allocation too: it may have been.
+    // A block that was not moved counts as one allocation too: it may have been.
     if (made == NULL) return NULL;
     __atomic_fetch_add(&counts->frees, 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&counts->bytes, (int64_t)before, __ATOMIC_RELAXED);

@@ -3,8 +3,8 @@
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
 // A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/size/N" gets N bytes; one with "/json"
-// gets 1 KiB of JSON, in an envelope; one with "/token" gets a token of OAuth. What has the field "X-Try: 1" gets a 503.
-// Request bodies need a Content-Length.
+// gets 1 KiB of JSON, in an envelope; one with "/token" gets a token of OAuth. A request with the field "X-Try: 1" gets
+// a 503. Request bodies need a Content-Length.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -89,7 +89,7 @@ struct CollectedWordsTests {
         }
     }
 
-    /// Whatever stands between two quotation marks and looks like a word.
+    /// The texts between two quotation marks that look like words.
     private static func literals(in text: String) -> [String] {
         text.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter {
             $0.offset % 2 == 1

@@ -9,7 +9,7 @@ struct DaemonSocketsTests {
     }
 
     @Test(
-        "What both sockets tell is asked at the jobs socket when the control socket is closed or is not there",
+        "A question that both sockets answer goes to the jobs socket when the control socket is closed or is not there",
         arguments: [
             (DaemonSockets.Reach.open, DaemonSockets.Reach.open, false), (.open, .missing, false),
             (.closed, .open, true), (.closed, .closed, true), (.closed, .missing, false),
@@ -30,7 +30,7 @@ struct DaemonSocketsTests {
         #expect(found.path == "/a b/c.sock" && !found.isOwnJobs)
     }
 
-    @Test("What is advised finds the same daemon, and is allowed to who asks")
+    @Test("A command that is advised finds the same daemon, and is allowed to the user that asks")
     func advice() throws {
         #expect(try sockets(["--socket", "/tmp/c.sock"]).option == " --socket /tmp/c.sock")
         #expect(try sockets(["--socket", "/it's"]).optionOfJobs == #" --socket '/it'\''s'"#)
@@ -60,7 +60,7 @@ struct DaemonSocketsTests {
     }
 
     @Test(
-        "What means another thing to send has to stand behind it",
+        "An option that means another thing to send has to stand behind it",
         arguments: [["-o", "x"], ["--output=x"]]
     )
     func send(before: [String]) {

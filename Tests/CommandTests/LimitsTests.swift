@@ -3,7 +3,7 @@ import Testing
 
 @testable import waystation
 
-@Suite("What holds a route back, for people")
+@Suite("The limits that hold a route back, for people")
 struct LimitsTests {
     private func sheet(_ document: String) throws -> String {
         let json = try JSONValue(parsing: Array(document.utf8))

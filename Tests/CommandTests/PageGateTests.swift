@@ -14,7 +14,7 @@ private func head(_ line: String, _ fields: [String]) throws -> RequestHead {
 
 private struct Unfinished: Error {}
 
-@Suite("Who gets through the port of waystation ui")
+@Suite("The callers that get through the port of waystation ui")
 struct PageGateTests {
     private static let start = Instant(nanoseconds: 5)
     private static let own = "Host: w1.localhost:8311"
@@ -166,7 +166,7 @@ struct PageGateTests {
             return #expect(Bool(false), "the link was good twice")
         }
         #expect(again.contains("used already"))
-        // Who is in may load it again.
+        // A browser that is in may load it again.
         #expect(gate.decide(try head(line, [Self.own, "Cookie: " + words[0]]), at: Self.start) == .page)
         for wrong in [words[0].dropLast(), words[0].dropFirst("waystation-8311=".count)] {
             guard
@@ -185,7 +185,7 @@ struct PageGateTests {
             &gate,
             ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
         )
-        // What is there is not.
+        // The page itself may not be opened so.
         let line = "GET /ui/"
         let fields = [
             Self.own, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document",
@@ -285,7 +285,7 @@ struct PageGateTests {
         )
     }
 
-    @Test("What upstreams have answered comes to the browser as nothing that it would run")
+    @Test("An answer of an upstream comes to the browser as nothing that it would run")
     func answers() {
         var fields = HeaderFields()
         for (name, value) in [

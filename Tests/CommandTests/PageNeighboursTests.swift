@@ -4,7 +4,7 @@ import Testing
 
 @testable import waystation
 
-@Suite("Whose programs the port of waystation ui lets in")
+@Suite("The users whose programs the port of waystation ui lets in")
 struct PageNeighboursTests {
     private struct Failed: Error {}
 
@@ -71,7 +71,7 @@ struct PageNeighboursTests {
         #expect(told.contains("--for USER"))
     }
 
-    @Test("Who comes from another address of the loopback is refused, whoever it is")
+    @Test("A caller from another address of the loopback is refused, whoever it is")
     func address() throws {
         let pair = try Pair(from: 0x7F00_0002)
         let told = try #require(own.stranger(at: pair.far.raw))
@@ -79,7 +79,7 @@ struct PageNeighboursTests {
     }
 
     @Test(
-        "Who has left is refused: by a reset, and by a close, after which the kernel calls the socket root's"
+        "A caller that has left is refused: by a reset, and by a close, after which the kernel calls the socket root's"
     )
     func gone() throws {
         for isReset in [true, false] {
@@ -96,7 +96,7 @@ struct PageNeighboursTests {
     }
 
     @Test(
-        "Who became another user is known by what made it so",
+        "A user that became another one is known by the program that made it so",
         arguments: [
             (["SUDO_UID": "1000"], 1000), (["PKEXEC_UID": "1001"], 1001), (["DOAS_USER": "root"], 0),
             (["SUDO_UID": "x"], nil), (["DOAS_USER": "no such user"], nil), ([:], nil),

@@ -78,7 +78,7 @@ struct PagePortTests {
     }
 
     @Test(
-        "What is no plain request is refused, and nothing behind it is looked at",
+        "A message that is no plain request is refused, and nothing behind it is looked at",
         arguments: [
             ("GET /ui/ HTTP/1.1\r\n\r\n", "400"), ("GET /ui/ HTTP/1.0\r\n\r\n", "403"),
             ("GET /ui/ HTTP/2.0\r\n\r\n", "505"), ("\u{16}\u{3}\u{1}\u{2}\r\n\r\n", "400"),
@@ -112,7 +112,7 @@ struct PagePortTests {
         #expect(answer.hasPrefix("HTTP/1.1 431 ") && answer.contains("delete the cookies"), "\(answer)")
     }
 
-    @Test("Who sends on and on after a refusal is not listened to for longer than a second")
+    @Test("A caller that sends on and on after a refusal is not listened to for longer than a second")
     func endless() throws {
         let port = try #require(Self.service?.port)
         guard case .underway(let socket) = Socket.connect(to: .ip(IPAddress(v4: 0x7F00_0001), port: port))

@@ -35,7 +35,7 @@ struct WhereClauseTests {
     }
 
     @Test(
-        "What names no jobs is refused, and never taken for all of them",
+        "A filter that names no jobs is refused, and never taken for all of them",
         arguments: [
             ([""], "takes name=value pairs"), (["route="], "takes name=value pairs"),
             (["all,route=a"], "takes name=value pairs"),

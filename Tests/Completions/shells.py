@@ -19,7 +19,7 @@ class Shell:
 
     def __init__(self, command):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="completions-"))
-        # What a line means to the shell: the words behind this program, as it was called.
+        # The meaning of a line to the shell: the words behind this program, as it was called.
         show = self.folder / "show"
         show.write_text("#!/bin/sh\n{ printf '%s\\0' \"$@\"; echo; } >>shown\n")
         show.chmod(0o755)
@@ -81,7 +81,7 @@ class Bash(Shell):
         self.interactive = ["/bin/bash", "--noprofile", "--rcfile", str(self.folder / "rc"), "-i"]
 
     def offered(self, lines):
-        """What it would show behind each line, by the variables that readline sets; it cuts words at = and :."""
+        """The words it would show behind each line, by the variables that readline sets; it cuts words at = and :."""
         return [self.offered_behind(line) for line in lines]
 
     def offered_behind(self, line):

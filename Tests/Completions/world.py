@@ -45,7 +45,7 @@ class CompletionTest(RelayTest):
 
 
 def timed(action):
-    """What an action returns, and its milliseconds."""
+    """The value that an action returns, and its milliseconds."""
     began = time.monotonic()
     done = action()
     return done, (time.monotonic() - began) * 1000

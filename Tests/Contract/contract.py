@@ -38,13 +38,13 @@ class Contract:
         return value
 
     def faults(self, value, schema):
-        """What of the value does not keep to the schema, which stands in the document."""
+        """The parts of the value that do not keep to the schema, which stands in the document."""
         validator = jsonschema.Draft202012Validator(
             rebased(schema), registry=self.registry, format_checker=jsonschema.FormatChecker())
         return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
 
     def media(self, operation, status, type):
-        """What the document says of an answer with that status and media type."""
+        """The document's description of an answer with that status and media type."""
         replies = operation["responses"]
         reply = self.resolved(replies.get(str(status)) or replies["default"])
         found = {essence(name): media for name, media in reply.get("content", {}).items()}

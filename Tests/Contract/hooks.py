@@ -1,5 +1,5 @@
-"""What schemathesis cannot know of the daemon: lines as a media type, what stands in the store, and what the document
-says in words because JSON Schema has none for it. A request that is meant to be refused is left as it is."""
+"""The facts that schemathesis cannot know of the daemon: lines as a media type, the store's content, and the document's
+rules in words because JSON Schema has none for them. A request that is meant to be refused is left as it is."""
 
 import http.client
 import json
@@ -45,7 +45,7 @@ def some_job():
 def before_call(_context, case, _kwargs):
     place = case.path_parameters or {}
     is_pause = case.operation.path.endswith("/pause")
-    # What is sent by others is to be answered, also where a name was learnt from an answer.
+    # Requests of others are to be answered: only a route of STILL is paused, also where the name is from an answer.
     if is_pause and place.get("route") in ROUTES:
         place["route"] = chance.choice(STILL)
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:

@@ -124,7 +124,7 @@ class Daemon:
             raise AssertionError(f"the daemon ended by itself with {code}: {self.last_words()}")
 
     def end(self):
-        """Whatever happened, no process is left."""
+        """No process is left, whatever happened."""
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()

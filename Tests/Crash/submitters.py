@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEn
 from caller import Caller, Ended  # noqa: E402
 
 PATIENCE = 30
-# What is handed over, and how often: kind, weight, script of the upstream's answers (the last one repeats).
+# The jobs that are handed over, and how often: kind, weight, script of the upstream's answers (the last one repeats).
 KINDS = [
     ("keyed", 26, None), ("json", 14, None), ("put", 16, None), ("bare", 10, None), ("ordered", 14, None),
     ("hook", 8, None), ("delayed", 4, None), ("flaky", 4, None), ("large", 1.2, None), ("moving", 8, None),

@@ -129,7 +129,7 @@ class Verdict:
             if attempt["result"] == "interrupted":
                 cut[life] += 1
                 self._add("interrupted", 1)
-                # What was to go out once more may not have come to it.
+                # A request that was to go out once more may not have done so.
                 again[life] += attempt.get("resent", False)
             # A listener that closes takes requests with it that nobody has read.
             elif attempt.get("sent") == "unknown" and submission.route == "flaky":

@@ -124,7 +124,7 @@ struct PriceTag {
     }
 }
 
-/// What a caller that asks once can make of it.
+/// The content that a caller that asks once can show.
 enum Shown<Content: Sendable>: Sendable {
     case fresh(Content)
     case old(Content)

@@ -2,14 +2,14 @@ import RelayFoundation
 import RelayKit
 import RelaySockets
 
-/// What the server's `POST token` answers.
+/// The answer to the server's `POST token`.
 struct Grant: Decodable {
     let token: String
     /// Seconds.
     let lifetime: Int
 }
 
-/// What the server's `GET titles/7` answers.
+/// The answer to the server's `GET titles/7`.
 struct Title: Decodable, Equatable {
     let name: String
 }

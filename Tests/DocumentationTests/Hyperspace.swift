@@ -62,7 +62,7 @@ extension Request where Response == String {
     }
 }
 
-/// What the upstream sends with 200 when it could not do what was asked.
+/// The content that the upstream sends with 200 when it could not do what was asked.
 struct Complaint: Error, Decodable, Equatable {
     let code: String
 }

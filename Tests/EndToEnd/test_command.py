@@ -193,7 +193,8 @@ class CommandTest(RelayTest):
 
     def test_send_looks_at_the_file_of_its_answer_before_it_sends_anything(self):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
-        for path, code, words in ((tempfile.gettempdir(), 74, "is a directory; nothing was sent"), ("", 2, "-o takes")):
+        for path, code, words in ((tempfile.gettempdir(), 74, "is a directory; nothing was sent"), ("", 2, "-o takes"),
+                                  ("/no/such/place", 74, "No such file or directory; nothing was sent")):
             got, _, said = self.run_command("send", "up", "x", "-d", "x", "-o", path, "--socket", relay.jobs)
             self.assertEqual(got, code, said)
             self.assertIn(words, said)

@@ -71,7 +71,9 @@ struct BreakerMachineTests {
         #expect(run(words(0, 40), every: 1).state != .closed)
     }
 
-    @Test("An end that is not the upstream's fault counts for nothing, and a switched off breaker never opens")
+    @Test(
+        "An end that is not the upstream's fault counts for nothing, and a switched off breaker never opens"
+    )
     func neutral() {
         #expect(run(Array(repeating: .nothing, count: 100)).state == .closed)
         var settings = Self.settings

@@ -91,7 +91,10 @@ struct ClassTableTests {
         #expect(table.pass(good, at(1.02)) == .goes)
         #expect(table.working?.name == "GET /good" && table.failing.map(\.asked.name) == ["POST /bad"])
         table.ended(good, works: false, at(2))
-        #expect(table.pass(good, at(2)) == .fails)
+        #expect(table.pass(good, at(2)) == .tries, "one failure is a reason to find out anew")
+        table.tries(good, at(2))
+        table.ended(good, works: false, at(2.01))
+        #expect(table.pass(good, at(2.01)) == .fails)
     }
 
     @Test("An upstream that fails at everything is tried by ever fewer classes, and by none beyond 64")

@@ -69,7 +69,10 @@ private struct Road {
     }
 }
 
-@Suite("Requests that fail or hang do not take the places of those that are answered", .timeLimit(.minutes(1)))
+@Suite(
+    "Requests that fail or hang do not take the places of those that are answered",
+    .timeLimit(.minutes(1))
+)
 struct PartialFailureTests {
     @Test(
         "Of 100 requests a second 80 hang for ten seconds each, and each of the others goes at once for a minute"
@@ -289,6 +292,40 @@ struct PartialFailureTests {
         )
         // Once those before it have been looked at.
         #expect(waited.suffix(90).max() ?? .seconds(99) <= .seconds(1))
+    }
+
+    @Test("One failure of requests that are answered beside an open circuit breaker does not stop them")
+    func lonelyFailure() {
+        var road = Road()
+        var refused = 0
+        for tick in 0..<12_000 {
+            let now = at(Double(tick) / 100)
+            road.advance(to: now)
+            if tick % 50 == 0 {
+                _ = road.send(isGood: false, isKept: false, badTakes: .milliseconds(1), Road.unavailable, now)
+            }
+            guard tick > 2_000, tick % 5 == 0 else { continue }
+            guard tick % 3_000 == 0 else {
+                if road.send(isGood: true, isKept: false, badTakes: .zero, Road.unavailable, now) != nil {
+                    refused += 1
+                }
+                continue
+            }
+            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+            let good = road.good
+            if case .go(let leave) = road.machine.leave(road.route, asking, of: { good }, now) {
+                _ = road.machine.ended(
+                    leave,
+                    Road.unavailable,
+                    asked: { good },
+                    of: road.route,
+                    random: 1,
+                    now
+                )
+            }
+        }
+        #expect(road.machine.upstreams[0].breaker.state != .closed, "the bad ones keep it open")
+        #expect(refused <= 20, "of 2,000")
     }
 
     @Test("A circuit breaker is probed by what fails as long as it comes, and then by what is answered")

@@ -286,7 +286,9 @@ struct WindowTests {
         #expect(machine.size == 18)
     }
 
-    @Test("An attempt that began before a reload tells of its upstream, and not of what the route allowed then")
+    @Test(
+        "An attempt that began before a reload tells of its upstream, and not of what the route allowed then"
+    )
     func early() {
         let before = makeRoute { $0.concurrency.maxRequests = 20 }
         let present = makeRoute { $0.concurrency.maxRequests = 256 }

@@ -466,7 +466,9 @@ struct TrafficTests {
         #expect(bench.transport.sent.count == 20)
     }
 
-    @Test("A request that may have an answer at once does not wait for an upstream's patience, and a kept job does")
+    @Test(
+        "A request that may have an answer at once does not wait for an upstream's patience, and a kept job does"
+    )
     func answersAtOnce() async {
         let bench = Bench([.answer(429, [("Retry-After", "20")]), .answer(200)])
         let memory = RouteMemory()

@@ -65,7 +65,9 @@ struct WebhookTests {
         #expect(bench.transport.sent.map(names) == times.map { [id, "\($0)", "v1,open"] })
     }
 
-    @Test("A value that the caller or a rule put into these fields is replaced, and never sent beside the relay's")
+    @Test(
+        "A value that the caller or a rule put into these fields is replaced, and never sent beside the relay's"
+    )
     func replaced() async {
         var fields = HeaderFields()
         for name in ["Webhook-Id", "webhook-timestamp", "Webhook-Signature"] { fields.append(name, "mine") }

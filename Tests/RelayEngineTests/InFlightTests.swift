@@ -86,7 +86,9 @@ struct InFlightTests {
         let isOpen = Atomic<Bool>(false)
     }
 
-    @Test("A request that has waited for a permit says how long, whatever came of it, and one that has not does not")
+    @Test(
+        "A request that has waited for a permit says how long, whatever came of it, and one that has not does not"
+    )
     func permitWait() async throws {
         let gate = Gate()
         let bench = EngineBench(

@@ -53,7 +53,9 @@ struct PatienceTests {
         #expect(patience.limit == .zero)
     }
 
-    @Test("A caller whose time is over as the store says its word waits for that word, however long it is on its way")
+    @Test(
+        "A caller whose time is over as the store says its word waits for that word, however long it is on its way"
+    )
     func onItsWay() async {
         let place = AcceptanceWaits.Place(deadline: .init(nanoseconds: 0))
         place.end()

@@ -27,7 +27,10 @@ struct ErrorDocumentTests {
         #expect(!failure.detail.contains("sold_out"))
     }
 
-    @Test("A value that stands there and is no such document says nothing", arguments: ["null", "7", "{}", "[]"])
+    @Test(
+        "A value that stands there and is no such document says nothing",
+        arguments: ["null", "7", "{}", "[]"]
+    )
     func other(error: String) async throws {
         var request = Request<Book>(.get, "books/7", container: "/data")
         request.errorDocument = ErrorDocument(Complaint.self, at: "/error")

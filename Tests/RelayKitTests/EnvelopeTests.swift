@@ -113,7 +113,10 @@ struct EnvelopeTests {
         #expect(missing.endedWith?.kind == .decoding && missing.endedWith?.response != nil)
     }
 
-    @Test("The value that is decoded and the value that the caller gets may be of two types", .clauses("AX-08"))
+    @Test(
+        "The value that is decoded and the value that the caller gets may be of two types",
+        .clauses("AX-08")
+    )
     func rootAndContent() async throws {
         let bench = try ServiceBench([.answer(200, [], #"[{"title":"A"},{"title":"B"}]"#), .answer(500)])
         let request = Request<[Book]>(.get, "books", decoder: ShapeCoder()).map { books in books.map(\.title)

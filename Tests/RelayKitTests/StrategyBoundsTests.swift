@@ -129,7 +129,9 @@ struct StrategyBoundsTests {
         #expect(outcome.attempts.last?.heldBack == [HeldBack(rule: "advice", reason: .neverSent(100))])
     }
 
-    @Test("A request that is never sent costs no attempt and so costs time: from the second in a row on ever more")
+    @Test(
+        "A request that is never sent costs no attempt and so costs time: from the second in a row on ever more"
+    )
     func paced() async throws {
         let (outcome, waits, _) = try await refused(total: .seconds(30))
         #expect((7...20).contains(outcome.attempts.count), "\(outcome.attempts.count) attempts in 30 s")

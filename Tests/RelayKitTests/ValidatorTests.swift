@@ -24,7 +24,10 @@ struct ValidatorTests {
         #expect(failure.response?.text == #"{"code":"burnt"}"#)
     }
 
-    @Test("An answer that passes is transformed; one of no known kind fails to decode", .clauses("G3-14", "G3-16"))
+    @Test(
+        "An answer that passes is transformed; one of no known kind fails to decode",
+        .clauses("G3-14", "G3-16")
+    )
     func passes() async throws {
         let log = CallLog()
         let bench = try ServiceBench([.answer(200, [], #"{"title":"soup"}"#), .answer(200, [], "{}")])

@@ -163,6 +163,16 @@ private func replace(
 }
 
 extension Route {
+    /// The credential that a caller's request keeps on its way to the upstream; nil where it has none, or the route's own
+    /// takes its place.
+    package func callersCredential(_ fields: HeaderFields) -> String? {
+        let rules = policy.request
+        guard policy.authentication?.fieldName != .authorization, !rules.removeFields.contains(.authorization),
+            !rules.setFields.contains(where: { FieldName($0.name) == .authorization })
+        else { return nil }
+        return fields[.authorization]
+    }
+
     /// Sets the fields of that phase's steps.
     fileprivate func fill(
         _ phase: PreparationPhase,

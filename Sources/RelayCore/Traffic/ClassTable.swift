@@ -47,7 +47,12 @@ struct ClassTable: Sendable {
 
     /// Whether a request of a class that is not known may find out now, or one is known to be answered.
     func mayPass(_ now: Instant) -> Bool {
-        nextTrial <= now && entries.count < ClassTable.most || entries.values.contains { $0.state == .works }
+        nextTrial <= now && !isFull || entries.values.contains { $0.state == .works }
+    }
+
+    /// Whether no further class can be told apart; one that is answered makes room.
+    private var isFull: Bool {
+        entries.count >= ClassTable.most && !entries.values.contains { $0.state == .works }
     }
 
     /// Whether the last request of the class was answered.
@@ -68,7 +73,7 @@ struct ClassTable: Sendable {
                 return .waits(until: now.advanced(by: ClassTable.look))
             }
         }
-        guard entries.count < ClassTable.most else { return .fails }
+        if isFull { return .fails }
         guard nextTrial <= now else {
             return pause > ClassTable.patience ? .fails : .waits(until: nextTrial)
         }
@@ -77,6 +82,11 @@ struct ClassTable: Sendable {
 
     /// A request finds out for its class, which may.
     mutating func tries(_ asked: RequestClass, _ now: Instant) {
+        if entries.count >= ClassTable.most,
+            let oldest = entries.filter({ $0.value.state == .works }).min(by: { $0.value.at < $1.value.at })
+        {
+            entries[oldest.key] = nil
+        }
         entries[asked] = Entry(at: now)
         nextTrial = now.advanced(by: pause)
     }
@@ -93,6 +103,12 @@ struct ClassTable: Sendable {
             // Nothing has to be told of a class before it fails.
             if works { return }
             makeRoom()
+        }
+        if !works, entries[asked]?.state == .works {
+            // One failure of a class that was answered is no reason to stop it, and one to find out anew.
+            entries[asked] = nil
+            nextTrial = min(nextTrial, now)
+            return
         }
         var entry = entries[asked] ?? Entry(at: now)
         if entry.state == .trying, entries[asked] != nil {

@@ -54,8 +54,10 @@ extension RouteTrafficMachine {
     mutating func keptWait(_ route: Route, until: Instant, _ now: Instant) {
         know(route)
         if let spacing = spacing(route) { rate.wanted(spacing, now, until: until) }
-        // Also where one kind of request is spaced: kept jobs of it have their half of its turns.
-        if let spacing = upstreams[first].spacingOfScope(route, now) {
+        // Where one kind of request is spaced, kept jobs of that kind have their half of its turns.
+        if let spacing = upstreams[first].spacingOfScope(route, now),
+            !upstreams[first].isPacedApart || upstreams[first].hasKeptTooFast(now)
+        {
             upstreams[first].turns.wanted(spacing, now, until: until)
         }
     }

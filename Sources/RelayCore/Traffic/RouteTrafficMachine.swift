@@ -191,7 +191,7 @@ struct RouteTrafficMachine: Sendable {
             return held(.unanswered, now.advanced(by: .seconds(1)), since: since)
         }
         if asking.turn != .taken, var hold = nextTurn(route, asking, asked, now) {
-            if asking.isKept, upstreams[place].isPacedApart { upstreams[place].looked(inVain: true, now) }
+            if asking.isKept, upstreams[place].isPacedApart { upstreams[place].cameTooFast(now) }
             // A turn that leaves no time for an answer is lost for everybody.
             let needed = min(
                 upstreams[place].window.usualLatency.map { $0 * 2 } ?? .zero,

@@ -4,8 +4,8 @@ extension UpstreamTraffic {
     static let looksAtOnce = 64
     private static let betweenLooks: Duration = .milliseconds(50)
     /// Those that were found and may not go come back one by one: fewer than are looked at, or the others were never found.
-    private static let betweenReturns: Duration = .milliseconds(1_000) / 32
-    private static let longestPause: Duration = .seconds(300)
+    private static let betweenReturns: Duration = .seconds(1) / 128
+    private static let longestPause: Duration = .seconds(30)
     private static let longestLook: Duration = .milliseconds(250)
     /// For so long a probe that is due waits for a request of a class that fails.
     private static let longestAbsence: Duration = .seconds(1)
@@ -62,8 +62,20 @@ extension UpstreamTraffic {
 
     /// The same of one that the upstream has asked to wait with until then.
     mutating func leavesLine(until end: Instant, _ now: Instant) -> Duration {
-        min(pause(atLeast: .seconds(1), now), max(.seconds(1), now.duration(to: end)))
+        let left = max(.seconds(1), now.duration(to: end))
+        // A job that comes back with the end of the hold needs no moment of its own.
+        if left <= max(.seconds(1), now.duration(to: lastReturn)) { return left }
+        return min(pause(atLeast: .seconds(1), now), left)
     }
+
+    /// A kept job of the kind that is spaced has come too early.
+    mutating func cameTooFast(_ now: Instant) {
+        keptTooFast = now
+        looked(inVain: true, now)
+    }
+
+    /// Whether kept jobs of the kind that is spaced wait for turns.
+    func hasKeptTooFast(_ now: Instant) -> Bool { keptTooFast.duration(to: now) < .seconds(2) }
 
     /// Longer the more have left it.
     private mutating func pause(atLeast least: Duration, _ now: Instant) -> Duration {

@@ -30,6 +30,8 @@ struct UpstreamTraffic: Sendable {
     var nextLook = Instant(nanoseconds: .min / 2)
     /// When the last of the kept jobs that have left the line comes back to it.
     var lastReturn = Instant(nanoseconds: .min / 2)
+    /// When a kept job of the kind that is spaced last came too early.
+    var keptTooFast = Instant(nanoseconds: .min / 2)
     /// The class that probed last, in vain.
     var lastProbe: RequestClass?
     /// Its last failure that counts against it.
@@ -87,12 +89,12 @@ struct UpstreamTraffic: Sendable {
         }
         if let until = breaker.refuses(route.policy.traffic.breaker, now) {
             let hold = breakerHold(until: until, now)
-            if until <= now { return (1, hold) }
+            if until <= now, nextLook <= now { return (1, hold) }
             // Jobs that have not failed are let through; those that have are told from them only when they ask.
             guard !isForced(now), classes.mayPass(now) else { return (0, hold) }
             var search = hold
             search.isSearch = true
-            search.until = min(until, max(now, nextLook))
+            search.until = until <= now ? nextLook : min(until, max(now, nextLook))
             return (nextLook > now ? 0 : min(most, UpstreamTraffic.looksAtOnce), search)
         }
         // Where nothing is held any more there is nothing to look for.

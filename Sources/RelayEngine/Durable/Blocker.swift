@@ -81,7 +81,10 @@ extension DurableJobs {
         switch job.reason {
         case .throttled?, .breakerOpen?:
             if let hold = holds(job) {
-                return Blocker(hold, engine.time.now(), engine.time.wallMilliseconds())
+                var blocker = Blocker(hold, engine.time.now(), engine.time.wallMilliseconds())
+                // It is looked at when its own time has come.
+                blocker.until = max(blocker.until ?? due, due)
+                return blocker
             }
             let what =
                 job.reason == .breakerOpen
@@ -104,7 +107,7 @@ extension DurableJobs {
             target: job.record.target,
             contentLength: job.bodyLength,
             user: job.record.submitter?.user,
-            credential: job.record.fields[.authorization]
+            credential: entry.route.callersCredential(job.record.fields)
         )
         return entry.memory.traffic.hold(of: asked, entry.route, engine.time.now())
     }

@@ -110,7 +110,10 @@ extension Upload {
     func write(_ outcome: Outcome, on connection: Connection) -> Streaming? {
         guard case .relay(let admission) = purpose else { return nil }
         // Kept idle, the connection would keep the place that others of its user are refused for.
-        if outcome.failure?.kind == .overloaded, connection.share?.crowd ?? 0 > 0 {
+        let isTurnedAway =
+            outcome.failure?.kind == .overloaded
+            || outcome.failure?.kind == .rateLimited && outcome.attempts.isEmpty
+        if isTurnedAway, connection.share?.crowd ?? 0 > 0 {
             connection.keepsAlive = false
         }
         let answer = outcome.answer(admission, refusal: refusal)

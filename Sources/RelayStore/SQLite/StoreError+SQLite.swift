@@ -4,7 +4,7 @@ import RelayCore
 import RelayPosix
 
 extension StoreError {
-    /// What a call of SQLite's returned (https://www.sqlite.org/rescode.html).
+    /// The error for the result of a call of SQLite's (https://www.sqlite.org/rescode.html).
     ///
     /// `system` is errno as the database has kept it.
     static func sqlite(_ call: String, _ result: Int32, system: Int32, path: String) -> StoreError {
@@ -38,7 +38,7 @@ extension StoreError {
         }
     }
 
-    /// What fails where there is no room and leaves what is on disk as it was; Swift does not see most of the names.
+    /// Results of steps that fail for want of room and leave the disk as it was; Swift does not see most of the names.
     ///
     /// A sync is not among them: what it should have put on disk may be lost.
     private static let needRoom: [Int32] = [

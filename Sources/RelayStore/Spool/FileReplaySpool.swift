@@ -37,7 +37,7 @@ package final class FileReplaySpool: ReplaySpool {
     package func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy {
         let limit = usage.limit
         if let length, length > limit { throw FileReplaySpool.noRoom(limit) }
-        // Whoever waits for the disk behind others would have no copy in time.
+        // A caller that waits for the disk behind others would have no copy in time.
         guard thread.activity.duration(at: SystemClock.monotonic()) < FileReplaySpool.stall else {
             throw StoreError(.failed, "the disk of its copy does not move")
         }
@@ -142,7 +142,7 @@ private final class FileCopy: ReplayCopy {
         if state.descriptor >= 0 { spool.thread.start { _ in close(state.descriptor) } }
     }
 
-    /// What is only announced has no room yet: one caller could else hold all of it with a few heads.
+    /// Content that is only announced has no room yet: one caller could else hold all the room with a few heads.
     private func take(_ count: UInt64) throws(StoreError) {
         let limit: UInt64? = spool.room.withLock { $0.take(count) ? nil : $0.limit }
         if let limit { throw FileReplaySpool.noRoom(limit) }

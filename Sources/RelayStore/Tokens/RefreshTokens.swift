@@ -46,7 +46,7 @@ package final class RefreshTokens: RefreshTokenKeeper {
         let kept = KeptToken(fingerprint: digest(owner.configuration.bytes), token: token.bytes)
         known.withLock { $0[owner.credential] = kept }
         do throws(StoreError) {
-            // What is written is what is known then: of two writes the later one has both tokens.
+            // A write takes the tokens that are known when it runs: of two writes the later one has both tokens.
             try await thread().perform { [self] file throws(StoreError) in
                 try file.write(known.withLock { $0 })
             }

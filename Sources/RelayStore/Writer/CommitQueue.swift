@@ -2,7 +2,7 @@ import RelayCore
 import RelayPosix
 import Synchronization
 
-/// What waits for the writer: everything that comes while a commit runs goes into the next.
+/// The calls that wait for the writer: all that come while a commit runs go into the next.
 final class CommitQueue: Sendable {
     /// One call of the store's.
     struct Task: Sendable {
@@ -19,7 +19,7 @@ final class CommitQueue: Sendable {
         /// Goes before what came with it: whoever waits is claimed first, and a job that is accepted may then be born
         /// running.
         case claim
-        /// What time does: whoever asks for it hears what that was.
+        /// The changes that time makes; the caller that asks for them hears what they were.
         case sweep
         case other
     }

@@ -12,7 +12,7 @@ final class GroupCommit {
     private var hasBallast = false
     /// Whether a file of the store was removed or replaced.
     private var isGone = false
-    /// What the database took at the end of a late transaction; looked up inside it, where that costs no locks.
+    /// The database's pages at the end of a late transaction; looked up inside it, where that costs no locks.
     private var pages: (all: Int64, free: Int64) = (0, 0)
     /// Pages written into the log since: the database has taken no more of them, nor of those that were free.
     private var writtenPages = 0
@@ -60,7 +60,7 @@ final class GroupCommit {
             isFull = !findRoom()
             lookAtDisk()
             publish()
-            // What the opening has ended.
+            // The jobs that the opening has ended, and its notices.
             tell()
             while let tasks = take() {
                 if !tasks.isEmpty { try commit(tasks) }
@@ -86,7 +86,7 @@ final class GroupCommit {
         return min(checkpointPages, max(32, Int(clamping: (disk?.available ?? .max) / 8_192)))
     }
 
-    /// What waits; nil when there will be nothing more.
+    /// The calls that wait; nil when there will be no more.
     private func take() -> [CommitQueue.Task]? {
         writer.shared.activity.end()
         defer { writer.shared.activity.begin() }
@@ -181,7 +181,7 @@ extension GroupCommit {
         let volatile = writer.volatile
         while !tasks.isEmpty {
             if isOver {
-                // Who is refused and then looks sees why.
+                // A caller that is refused and then looks sees why.
                 publish()
                 refuse(&tasks)
                 if tasks.isEmpty { return }
@@ -212,7 +212,7 @@ extension GroupCommit {
             }
             // Only who is told that a job is kept has to know that a start would find it.
             let isKept = !tasks.contains { $0.kind == .accept } || isInPlace()
-            // Who is answered and then looks sees the times that the answer was given by.
+            // A caller that is answered and then looks sees the times that the answer was given by.
             publish()
             for (task, answer) in zip(tasks, answers) {
                 if isKept || task.kind != .accept { answer() } else { task.fail(gone) }
@@ -292,7 +292,7 @@ extension GroupCommit {
             }
             current = nil
             try writer.flushTally()
-            // What the last jobs have taken is known by the sweep that comes after them.
+            // The sweep that comes after the last jobs looks up the pages that they have taken.
             if wantsPages || tasks.contains(where: { $0.kind == .sweep }) { try lookAtPages() }
         } catch { throw Setback(error: error, task: current) }
         do throws(StoreError) {
@@ -372,7 +372,7 @@ extension GroupCommit {
         if !isFull { options.events.notice("\(error.message); no job is accepted until there is room again") }
         let (now, interval) = (SystemClock.monotonic(), options.spaceInterval.saturatedNanoseconds)
         if !isFull {
-            // Who hears of room each second that is gone at once learns nothing.
+            // An operator that hears each second of room that is gone at once learns nothing.
             let hasLasted = now - 10 * interval >= regainedAt
             tryInterval = hasLasted ? interval : min(2 * tryInterval, 8 * interval)
         }
@@ -386,7 +386,7 @@ extension GroupCommit {
     private func regainSpace() throws(StoreError) {
         guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
         nextTry = SystemClock.monotonic() + tryInterval
-        // What the log takes on the disk is room as well.
+        // The space that the log takes on the disk is room as well.
         if isFull { try emptyLog() }
         guard findRoom(), isFull else { return }
         isFull = false

@@ -19,7 +19,7 @@ struct JobRow {
     var dropsContent = false
     /// Whether there is a record of what operators did to it.
     var hasActions = false
-    /// Who handed it over.
+    /// The user that handed it over.
     var user: UInt32?
     /// With its user, as `JobRecord.orderingScope` has it.
     var orderingKey: String?

@@ -83,7 +83,7 @@ extension StoreWriter {
         return token.map { .running($0) } ?? .accepted
     }
 
-    /// What was tried before goes on record with the job.
+    /// Records, with the job, the attempts that were made before it was kept.
     private func take(_ past: JobPast, _ row: inout JobRow) throws(StoreError) {
         let old = row
         row.machine.inherit(past)

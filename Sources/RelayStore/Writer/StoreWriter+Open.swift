@@ -16,7 +16,7 @@ extension StoreWriter {
         defer { close(made) }
         do {
             let database = try Database(path, readOnly: false)
-            // What a build of SQLite may have other defaults for.
+            // Settings for which a build of SQLite may have other defaults.
             try database.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE")
             try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
             try Schema.migrate(database)
@@ -104,7 +104,7 @@ extension StoreWriter {
         at moment: JobMoment
     ) throws(StoreError) -> StoreWriter {
         if try !inspect(directory) { try create(directory) }
-        // What an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
+        // Bytes that an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
         try trimLog(directory.log)
         let database = try connect(directory.database, options)
         if directory.wasUsed { try checkIntegrity(database, directory) }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What time does to jobs, in small steps.
+/// The changes that time makes to jobs, in small steps.
 extension StoreWriter {
     func sweep(_ retention: Retention, limit: Int, at moment: JobMoment) throws(StoreError) -> SweepReport {
         try advance(to: moment)
@@ -44,7 +44,7 @@ extension StoreWriter {
 
     /// When, on the line, time does something next to the jobs as they are; nil when never.
     private func nextDue(_ retention: Retention) throws(StoreError) -> Int64? {
-        // What was put on the line anew, and what wakes.
+        // Dated jobs that are still to be put on the line anew are due now; else the next job that wakes counts.
         var due = volatile.redateFrom == nil ? volatile.nextScheduled : now
         let expiry = try database.statement(
             """

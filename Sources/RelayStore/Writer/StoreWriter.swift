@@ -2,14 +2,14 @@ import RelayCore
 
 /// The one connection that writes, and what goes with it; belongs to the store's thread.
 ///
-/// What it keeps in memory beside the tables is `Volatile`: put back as a whole when a transaction is.
+/// The state that it keeps in memory beside the tables is `Volatile`: put back as a whole when a transaction is.
 final class StoreWriter {
     let database: Database
     let files: BodyFiles
     let options: SQLiteJobStore.Options
     let shared: StoreShared
     let epoch: Int64
-    /// What has to stay in its place for a transaction to be found by the next start.
+    /// The files that have to stay in their places for a transaction to be found by the next start.
     var standing: [FileIdentity] = []
     var routes: [String: Int64] = [:]
     var routeNames: [Int64: String] = [:]
@@ -69,7 +69,7 @@ final class StoreWriter {
         var ended: [JobReport] = []
         /// More of them.
         var untold = 0
-        /// What an operator is to read once this transaction is on disk.
+        /// The messages that an operator is to read once this transaction is on disk.
         var notices: [String] = []
         /// Whether something was erased that the log still has.
         var hasErased = false
@@ -107,7 +107,7 @@ final class StoreWriter {
     }
 
     var now: Int64 { volatile.timeline.now }
-    /// What begins now and lasts ends by it.
+    /// The moment from which a span that begins now is counted to its end.
     var latest: Int64 { volatile.timeline.latest }
 
     /// Takes the caller's clocks; after a step of the wall clock dated jobs come first.

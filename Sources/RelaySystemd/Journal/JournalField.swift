@@ -19,7 +19,7 @@ package struct JournalField: Hashable, Sendable {
     package static let upstreamAddress = JournalField("UPSTREAM_ADDR")
     /// The rule that decided what came next.
     package static let rule = JournalField("RULE")
-    /// What the rule decided: `retry`, `failover` and so on.
+    /// The step that follows the attempt: `retry`, `failover` and so on.
     package static let recovery = JournalField("RECOVERY")
     /// The wait before the next attempt, in microseconds.
     package static let nextAttemptMicroseconds = JournalField("NEXT_ATTEMPT_USEC")
@@ -28,7 +28,7 @@ package struct JournalField: Hashable, Sendable {
     package static let durationMicroseconds = JournalField("DURATION_USEC")
     /// `never_sent`, `refused`, `unknown` or `answered`.
     package static let sent = JournalField("SENT")
-    /// Who answered: `upstream`, `fallback`, `placeholder`, `relay`.
+    /// The source of the answer: `upstream`, `fallback`, `placeholder`, `relay`.
     package static let source = JournalField("SOURCE")
     package static let clientUser = JournalField("CLIENT_UID")
     package static let clientProcess = JournalField("CLIENT_PID")
@@ -38,7 +38,7 @@ package struct JournalField: Hashable, Sendable {
     package static let expiresInSeconds = JournalField("EXPIRES_IN_SEC")
     package static let configDigest = JournalField("CONFIG_DIGEST")
     package static let configFile = JournalField("CONFIG_FILE")
-    /// What went wrong, in a sentence.
+    /// The cause of the trouble, in words.
     package static let detail = JournalField("DETAIL")
     package static let count = JournalField("COUNT")
     package static let version = JournalField("WAYSTATION_VERSION")

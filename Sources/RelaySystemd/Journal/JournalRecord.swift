@@ -18,7 +18,7 @@ package struct JournalRecord: Sendable {
         package static func < (lhs: Priority, rhs: Priority) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// What is known of a record before it is written: whether it is to be written goes by it.
+    /// The part of a record that is known before it is written, and that decides whether it is.
     package struct Kind: Sendable {
         package let priority: Priority
         package let id: MessageID?

@@ -90,7 +90,7 @@ package enum JournalSink: Sendable, Equatable {
         return text
     }
 
-    /// What stands before the message where no journal adds it.
+    /// The time and the priority before the message, where no journal adds them.
     private func opening(_ priority: JournalRecord.Priority, _ seconds: Int) -> String {
         switch self {
         case .native, .prefixedLines, .jsonLines: ""
@@ -169,7 +169,7 @@ package func journalDatagram(_ record: JournalRecord, program: String = programN
     return bytes
 }
 
-/// What `journalctl -t` knows this process by.
+/// The name that `journalctl -t` knows this process by.
 package let programName: String =
     CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "waystationd"
 

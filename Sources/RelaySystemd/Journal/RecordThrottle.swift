@@ -1,7 +1,7 @@
 /// Keeps a failing route from filling the journal: per route and kind the first records of a minute are written in
 /// full, the others counted and told in one.
 package struct RecordThrottle: Sendable {
-    /// What came too often.
+    /// The records that are counted together.
     package struct Key: Hashable, Sendable {
         package var route: String
         package var kind: String

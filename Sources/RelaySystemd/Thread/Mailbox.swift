@@ -11,7 +11,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         var isSignalled = false
     }
 
-    /// What the consumer finds when it looks.
+    /// The elements that the consumer finds when it looks.
     package struct Batch: Sendable {
         package var elements: [Element]
         /// Elements that found the mailbox full since the last batch.
@@ -78,7 +78,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         return takeNow() ?? Batch(elements: [], dropped: 0, isLast: false)
     }
 
-    /// What is there, or nil when there is nothing and more may come.
+    /// The batch that is there, or nil when there is nothing and more may come.
     package func takeNow() -> Batch? {
         state.withLock { state in
             state.isSignalled = false

@@ -39,7 +39,7 @@ package final class Watchdog: Sendable {
         self.rests = rests
     }
 
-    /// What `WatchdogSec=` asks of this process (sd_watchdog_enabled(3)); nil when it asks nothing.
+    /// The interval that `WatchdogSec=` asks of this process (sd_watchdog_enabled(3)); nil when it asks none.
     package static func intervalFromEnvironment() -> Duration? {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0, microseconds > 0 else { return nil }

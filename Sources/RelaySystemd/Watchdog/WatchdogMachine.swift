@@ -1,7 +1,7 @@
 /// Decides whether the manager hears that the daemon is alive: only while no vital thread has been at one operation
 /// for as long as the manager's limit.
 package struct WatchdogMachine: Sendable {
-    /// What to do at a tick.
+    /// The step to take at a tick.
     package enum Action: Sendable, Equatable {
         case ping
         /// The threads at these positions stand still. `isNews` is false while the same ones stood still before.

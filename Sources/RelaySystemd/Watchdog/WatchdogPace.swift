@@ -1,7 +1,7 @@
 /// Decides how long the watchdog may go without a look.
 ///
-/// What is under way is looked at as often as its limits are to be kept. At rest the pause still is shorter than the
-/// five seconds within which a disk that stalls is told of, and leaves the manager's limit room for a ping that is late.
+/// Work under way is looked at as often as its limits are to be kept. At rest the pause still is shorter than the five
+/// seconds within which a disk that stalls is told of, and leaves the manager's limit room for a ping that is late.
 package struct WatchdogPace: Sendable, Equatable {
     private let short: Duration
     private let long: Duration

@@ -32,10 +32,10 @@ extension Connection {
         transfer = Transfer(request)
         if upload != nil || !output.isEmpty { transfer?.begin(loop.now) }
         arm()
-        // What a fresh connection brought before it was asked will not be reported again.
+        // Bytes that a fresh connection brought before it was asked will not be reported again.
         guard isReadable else { return }
         if case .receiver = waiter {
-            // Who has no task may still be reading from the loop's buffer.
+            // A receiver, which has no task, may still be reading from the loop's buffer.
             loop.afterBatch { [self] in
                 if serial == start { readHead() }
             }

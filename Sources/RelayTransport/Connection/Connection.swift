@@ -5,8 +5,8 @@ import RelayPosix
 /// One connection to an upstream, carrying one request at a time and confined to its loop.
 ///
 /// It is driven from two sides: requests are begun and bodies read by whoever wants them; the loop reports readiness
-/// and time. Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves
-/// `serial` on or closes, so that whatever comes late finds nothing to do.
+/// and time. A request ends once, in `finish`, `fail` or `release`, and each of them moves
+/// `serial` on or closes, so that a call that comes late finds nothing to do.
 @safe final class Connection: Watcher {
     enum Phase {
         /// Being made: look-up, connect, handshake. Next: `exchanging`, `closed`.
@@ -38,7 +38,7 @@ import RelayPosix
     var dialling: Dialling?
 
     // The wire.
-    /// What the descriptor is watched for when nothing is left to write.
+    /// The events that the descriptor is watched for when nothing is left to write.
     @safe @exclusivity(unchecked) var interest: Events = .stream
     /// Whether a read may find something; set by events, cleared by reads.
     @safe @exclusivity(unchecked) var isReadable = false
@@ -48,7 +48,7 @@ import RelayPosix
     @safe @exclusivity(unchecked) var deadline: Int64 = .max
     @safe @exclusivity(unchecked) var idleLimit: Int64 = .max
     @safe @exclusivity(unchecked) var lastProgress: Int64 = 0
-    /// What set the deadline and the idle limit, for messages.
+    /// The settings behind the deadline and the idle limit, for messages.
     @safe @exclusivity(unchecked) var timeLimit: TimeLimit?
     @safe @exclusivity(unchecked) var idleName = LimitName("timeouts.idle")
     /// Content as it moves; nil for an exchange none of whose content is waited for.
@@ -69,9 +69,9 @@ import RelayPosix
 
     // The answer on its way in.
     @safe @exclusivity(unchecked) var waiter: ExchangeWaiter?
-    /// Whose request it passes through: there is no `waiter` and no parser then, until it is promoted.
+    /// The receiver whose request it passes through: there is no `waiter` and no parser then, until it is promoted.
     @safe @exclusivity(unchecked) var passing: Passing?
-    /// Whom it was taken from for that, as long as it may be promoted.
+    /// The pool that it was taken from for that, as long as it may be promoted.
     @safe @exclusivity(unchecked) var passThroughPool: PassThroughPool?
     /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
     @safe @exclusivity(unchecked) var isBeginning = false
@@ -89,7 +89,7 @@ import RelayPosix
     /// Whether its last answer was large and passed on: the next one is expected to be so too.
     @safe @exclusivity(unchecked) var bringsLargeAnswers = false
     var body = IncomingBody()
-    /// Who takes the body without a task.
+    /// The receiver that takes the body without a task.
     @safe @exclusivity(unchecked) var taker: (any PieceReceiver)?
 
     init(_ pool: OriginPool, loop: EventLoop) {
@@ -210,12 +210,12 @@ final class HeldParser {
     init(_ parser: ResponseHeadParser) { self.parser = parser }
 }
 
-/// Whom a scheduled timer wakes.
+/// The connection that a scheduled timer wakes.
 final class WakeUp {
     var connection: Connection?
 }
 
-/// What one try on one connection led to.
+/// The outcome of one try on one connection.
 enum ExchangeOutcome: Sendable {
     case answer(InboundResponse)
     case failure(Failure)

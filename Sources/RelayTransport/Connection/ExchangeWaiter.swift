@@ -1,7 +1,7 @@
 import RelayCore
 import RelayPosix
 
-/// Who is told what came of a try.
+/// The task or the receiver that is told the outcome of a try.
 @safe enum ExchangeWaiter {
     case task(UnsafeContinuation<ExchangeOutcome, Never>)
     /// Has no task, and is told on the spot.

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the socket has not taken yet: bytes of our own making, then bytes lent by a body.
+/// The bytes that the socket has not taken yet: first those of our own making, then those lent by a body.
 struct PendingOutput {
     private var head: [UInt8] = []
     private var headOffset = 0

@@ -69,7 +69,7 @@ final class ResponseBody: PromptBody {
             return nil
         }
         begun.store(true, ordering: .relaxed)
-        // What happens from here on is the receiver's.
+        // The rest of the body is the receiver's from here on.
         stage.store(.ended, ordering: .relaxed)
         return connection
     }

@@ -2,7 +2,7 @@ import Glibc
 import RelayCore
 import RelayPosix
 
-/// What came of reading from an upstream.
+/// The result of reading from an upstream.
 enum WireRead {
     case bytes(Int)
     case end
@@ -10,7 +10,7 @@ enum WireRead {
     case failed(WireFault)
 }
 
-/// What came of writing to an upstream.
+/// The result of writing to an upstream.
 enum WireWritten {
     /// How many bytes were taken; with TLS, how many were sealed into records.
     case bytes(Int)

@@ -194,7 +194,7 @@ extension Connection: PassThroughSender {
 }
 
 #if DEBUG
-// What the ordinary path would have sent, and read: `check` compares.
+// The bytes that the ordinary path would have sent, and the answer it would have read: `check` compares.
 extension Connection {
     func composed(_ request: OutboundRequest) -> [UInt8] {
         pool.output.compose { output in

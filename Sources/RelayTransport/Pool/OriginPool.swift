@@ -27,7 +27,7 @@ final class OriginPool {
     let key: Key
     /// `Host: example.com` with its line end.
     let hostLine: [UInt8]
-    /// What requests are composed in; the loop's.
+    /// The buffer that requests are composed in; the loop's.
     let output: OutputLoan
     /// Taken from the first connection that was offered one; a later connection begins with it.
     var ticket: TLSTicket?

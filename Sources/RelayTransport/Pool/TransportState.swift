@@ -1,7 +1,7 @@
 import RelayCore
 import RelayPosix
 
-/// What one loop's transport keeps between attempts, confined to the loop.
+/// The state that one loop's transport keeps between attempts, confined to the loop.
 final class TransportState {
     let loop: EventLoop
     let resolver: NameResolver

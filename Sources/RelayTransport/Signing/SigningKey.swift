@@ -40,7 +40,7 @@ struct SigningKey {
         }
     }
 
-    /// What stands before the signature.
+    /// The version that stands before the signature.
     var version: String {
         switch kind {
         case .hmac: "v1"

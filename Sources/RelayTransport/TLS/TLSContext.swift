@@ -1,7 +1,7 @@
 import COpenSSL
 import RelayCore
 
-/// What the TLS connections of one `TLSSettings` share: trust, client certificate, protocol versions.
+/// The settings that the TLS connections of one `TLSSettings` share: trust, client certificate, protocol versions.
 @safe final class TLSContext {
     private let context: OpaquePointer
 
@@ -21,7 +21,7 @@ import RelayCore
             throw Self.unusable("OpenSSL refuses to require TLS 1.2")
         }
         unsafe relay_ssl_context_set_mode(context)
-        // What was said about the keys of a handshake must hold for the whole connection.
+        // The verdict on the keys of a handshake must hold for the whole connection.
         if settings.pins != nil { unsafe relay_ssl_context_refuse_renegotiation(context) }
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         // Returns 0 for success, unlike its neighbours.

@@ -12,7 +12,7 @@ extension WireFault {
         SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST,
     ]
 
-    /// What OpenSSL's error queue of this thread says, which is emptied.
+    /// The fault that OpenSSL's error queue of this thread tells of; the queue is emptied.
     ///
     /// `verdict` is the verification's result as `SSL_get_verify_result` has it; it counts during the
     /// handshake.
@@ -54,7 +54,7 @@ extension WireFault {
                 detail: "the peer sent TLS alert \(reason - 1_000): \(text)"
             )
         }
-        // What OpenSSL says of a first record that is none.
+        // The reasons that OpenSSL gives when the first bytes are no TLS record.
         let isPlain = isHandshake && !isSystem && plainReasons.contains(reason)
         let advice = isPlain ? "; where the peer speaks plain HTTP, write http:// in the url" : ""
         return WireFault(kind: .tlsProtocolError, detail: "TLS failed: \(text)\(advice)")

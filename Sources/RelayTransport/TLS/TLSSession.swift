@@ -7,7 +7,7 @@ import RelayPosix
 @safe final class TLSSession {
     private let ssl: OpaquePointer
 
-    /// What a step of the handshake led to.
+    /// The outcome of a step of the handshake.
     enum Handshake {
         case done
         case wantsRead
@@ -29,7 +29,7 @@ import RelayPosix
         unsafe _ = SSL_set_session(ssl, ticket.session)
     }
 
-    /// What a later session may go on from; nil when the peer offered nothing.
+    /// The ticket that a later session may go on from; nil when the peer offered none.
     func ticket() -> TLSTicket? {
         guard let session = unsafe SSL_get1_session(ssl) else { return nil }
         guard unsafe SSL_SESSION_is_resumable(session) == 1 else {

@@ -3,10 +3,10 @@ struct OptionSpec: Sendable {
     /// The long name, without dashes.
     let name: String
     let short: Character?
-    /// What stands for the value in the help text; nil for an option without one.
+    /// The word that stands for the value in the help text; nil for an option without one.
     let value: String?
     let summary: String
-    /// What the value may be, for shells that complete it.
+    /// The values that are offered, for shells that complete it.
     let completes: Completes
 
     init(

@@ -1,13 +1,13 @@
 /// One of the program's commands.
 struct Command: Sendable {
     let name: String
-    /// What follows the name.
+    /// The words that follow the name.
     let usage: String
     let summary: String
     /// More of the help text; ends with a line break.
     let details: String
     let options: [OptionSpec]
-    /// What each operand may be, for shells that complete it.
+    /// The words that are offered for each operand, for shells that complete it.
     let operands: [Completes]
     private let action: @Sendable (Arguments) throws(CommandFailure) -> ExitCode
 

@@ -28,7 +28,7 @@ struct DaemonSockets {
         }
     }
 
-    /// What a command that is advised needs to find the same daemon: nothing, or ` --socket PATH`.
+    /// The option that a command that is advised needs to find the same daemon: nothing, or ` --socket PATH`.
     var option: String { isNamed ? DaemonSockets.option(control) : "" }
 
     /// The same after a command that only looks for the jobs socket.
@@ -40,7 +40,7 @@ struct DaemonSockets {
 
     private static func option(_ path: String) -> String { " --socket " + shellWord(path) }
 
-    /// What keeps the caller from a socket before the daemon is asked.
+    /// The caller's access to a socket, before the daemon is asked.
     enum Reach {
         case open
         case closed
@@ -60,7 +60,7 @@ struct DaemonSockets {
 struct Advice {
     /// Whether the caller sees no more than the jobs socket tells.
     var isOwnJobs = false
-    /// What stands behind each: nothing, or ` --socket PATH`.
+    /// The option behind each: nothing, or ` --socket PATH`.
     var option = ""
 
     /// The command line of a command such as `jobs retry JOB`; `isOwn` of what the jobs socket takes of the caller's own
@@ -69,7 +69,7 @@ struct Advice {
         (isOwnJobs && !isOwn ? "sudo " : "") + "waystation \(command)\(option)"
     }
 
-    /// What the journal has of a job; no socket is asked.
+    /// The command that shows the journal's records of a job; no socket is asked.
     func journal(_ id: String) -> String { (isOwnJobs ? "sudo " : "") + "waystation logs \(id)" }
 }
 

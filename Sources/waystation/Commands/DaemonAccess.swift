@@ -53,7 +53,7 @@ struct DaemonAccess {
         throw CommandFailure(answer.status, refusal)
     }
 
-    /// What to say of a failure to get an answer.
+    /// The command's failure where the daemon gave no answer.
     func failure(_ error: RelayClientError) -> CommandFailure {
         CommandFailure(error, socketPath: client.socketPath)
     }

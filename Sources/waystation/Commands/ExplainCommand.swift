@@ -36,7 +36,7 @@ extension Command {
             return .done
         }
         guard let id = try? jobID(word) else {
-            // What is nearly an id was meant as one.
+            // A word that is nearly an id was meant as one.
             if word.utf8.count >= 20, !word.contains("_"), !word.contains(".") { _ = try jobID(word) }
             WordExplanation.show(try WordExplanation.ofConfiguration(word, arguments), format)
             return .done
@@ -62,7 +62,7 @@ extension Command {
     }
 }
 
-/// What else waits on the job's route with the same failure; nil for a job that is over or has not failed.
+/// The jobs that wait on the job's route with the same failure; nil for a job that is over or has not failed.
 private func companions(
     of json: JSONValue,
     _ daemon: DaemonAccess

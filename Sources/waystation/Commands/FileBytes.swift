@@ -31,5 +31,5 @@ enum FileBytes {
     }
 }
 
-/// What the last failed call left in errno, in words.
+/// The error that the last failed call left in errno, in words.
 func errorText() -> String { unsafe String(cString: strerror(errno)) }

@@ -77,7 +77,7 @@ extension Command {
             return code(of: response)
         }
         try order.deliver(answer)
-        // Who waits for the end of a job that is kept is told how it ended.
+        // A user that waits for the end of a kept job is told how it ended.
         guard arguments.has("fail") || order.wait != nil, !isSuccess(head) else { return .done }
         Output.error.write("waystation: \(failure(head, order.option))\n")
         return .upstreamFailed

@@ -4,10 +4,10 @@ import RelayCore
 import RelayHTTP
 import RelayJSON
 
-/// What `waystation send` is asked to send, and where the answer goes.
+/// The request that `waystation send` is asked to send, and where the answer goes.
 struct SendOrder {
     private let client: RelayClient
-    /// What a command that is advised needs to find the same daemon.
+    /// The option that a command that is advised needs to find the same daemon.
     let option: String
     private let route: String
     private let path: String
@@ -146,7 +146,7 @@ struct SendOrder {
         defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
         while let piece = try piece(next) {
             if file == nil || file == "-" {
-                // Whoever reads no more of the output has had enough of it.
+                // A reader that has closed the output wants no more of it.
                 guard Output.standard.reaches(piece) else { return }
             } else if !writeAll(piece, to: descriptor) {
                 throw CommandFailure(.unwritten, "cannot write all of \(file ?? ""): \(errorText())")
@@ -198,7 +198,7 @@ extension SendOrder {
         return fields
     }
 
-    /// What is said to the relay about the keeping of the job.
+    /// Adds the fields that tell the relay how to keep the job.
     private static func addOptions(
         _ arguments: Arguments,
         to fields: inout HeaderFields
@@ -258,10 +258,20 @@ extension SendOrder {
         if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw CommandFailure(.unwritten, "cannot write \(path): it is a directory; nothing was sent")
         }
+        let isThere = unsafe access(path, F_OK) == 0
+        let place = isThere ? path : parent(of: path)
+        guard unsafe path == "-" || access(place, isThere ? W_OK : W_OK | X_OK) == 0 else {
+            throw CommandFailure(.unwritten, "cannot write \(path): \(errorText()); nothing was sent")
+        }
         return path
     }
 
-    /// What is below the upstream's base.
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The path below the upstream's base.
     private static func path(_ text: String) throws(CommandFailure) -> String {
         let beginning = text.prefix { $0 != "/" && $0 != "?" }
         guard !(beginning.hasSuffix(":") && text.dropFirst(beginning.count).hasPrefix("//")) else {

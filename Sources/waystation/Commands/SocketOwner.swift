@@ -1,8 +1,8 @@
 import Glibc
 
-/// Whose a socket is, for someone who may not use it.
+/// The owner of a socket, for someone who may not use it.
 enum SocketOwner {
-    /// What to add to the message, and what to do.
+    /// The words to add to the message, and what to do.
     static func explanation(of path: String) -> (owner: String, advice: String) {
         let me = userName(geteuid())
         var facts = stat()

@@ -108,7 +108,7 @@ struct StatusText {
         return troubles
     }
 
-    /// What of the store's room comes to its end; nil where nothing does.
+    /// The room of the store that comes to its end; nil where none does.
     private func shortage(of storage: JSONValue) -> String? {
         guard let limit = storage["max_bytes"]?.integer else { return nil }
         if let used = storage["used_bytes"]?.integer, used > limit / 5 * 4 {
@@ -155,7 +155,7 @@ struct StatusText {
         let widths = titles.indices.map { column in
             max(titles[column].count, rows.map { $0[column].count }.max() ?? 0)
         }
-        // What the other columns leave of a line.
+        // The room that the other columns leave of a line.
         let room = max(8, columns - widths.map { $0 + 2 }.reduce(0, +))
         for (route, cells) in zip(routes, rows) {
             let name = safe(route["name"]?.text ?? "?")
@@ -208,7 +208,7 @@ struct StatusText {
     private func string(_ name: String) -> String { safe(status[name]?.text ?? "?") }
 }
 
-/// What an operator should know of a route beside its figures.
+/// The facts that an operator should know of a route beside its figures.
 struct StatusNotes {
     private let route: JSONValue
     private let moments: Moments
@@ -239,7 +239,7 @@ struct StatusNotes {
         return notes.map { "\(name): \($0)" }
     }
 
-    /// What the state goes by, which is not what OK counts.
+    /// The counts and the failure behind the state; the column OK counts something else.
     private var condition: String {
         let lately = route["lately"]
         func count(_ name: String) -> Int64 { lately?[name]?.integer ?? 0 }

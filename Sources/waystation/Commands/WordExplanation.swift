@@ -2,7 +2,7 @@ import RelayClient
 import RelayCore
 import RelayJSON
 
-/// What a word means that is not a job's id.
+/// The meaning of a word that is not a job's id.
 enum WordExplanation {
     /// Tells what the interface's words mean.
     static func show(_ meanings: [Meaning], _ format: OutputFormat) {

@@ -20,7 +20,7 @@ struct Candidates {
         case jobs
         /// Those of the latest jobs.
         case labels
-        /// What `waystation explain` explains.
+        /// The words that `waystation explain` explains.
         case words
     }
 

@@ -1,14 +1,14 @@
-/// What may stand in the place of an operand or of an option's value, for shells that complete it.
+/// The words that may stand in the place of an operand or of an option's value, for shells that complete it.
 enum Completes: Sendable, Equatable {
     case nothing
     case words([String])
     /// The program's commands.
     case commands
     case file
-    /// What only the daemon knows; the operand may stand more than once when it `repeats`.
+    /// Words that only the daemon knows; the operand may stand more than once when it `repeats`.
     case asked([Candidates.Kind], repeats: Bool = false)
 
-    /// What the help text says in place of a value: `table|json` are words, `FILE` is a file.
+    /// Reads the help text's words in place of a value: `table|json` are words, `FILE` is a file.
     init(placeholder: String) {
         let pieces = placeholder.split(separator: "|").map(String.init)
         let words = pieces.filter { piece in
@@ -31,11 +31,11 @@ enum Completes: Sendable, Equatable {
     }
 }
 
-/// What may stand behind a command, or behind the program where none has a name yet.
+/// The words that may stand behind a command, or behind the program where none has a name yet.
 struct CompletedCommand {
     let name: String
     let options: [OptionSpec]
-    /// What may stand at `1`, `2` and so on, or at `2+` from there on.
+    /// The operands at `1`, `2` and so on, or at `2+` from there on.
     let places: [(place: String, completes: Completes)]
 
     static var all: [CompletedCommand] {

@@ -3,7 +3,7 @@ import Glibc
 /// Tells whether a connection would wake a daemon.
 ///
 /// Where systemd listens in place of a daemon that does not run, any connection starts it, also one of which nothing is
-/// asked. Who listens on a socket cannot be seen before a connection is made; but a socket that systemd made is root's,
+/// asked. A socket's listener cannot be seen before a connection is made; but a socket that systemd made is root's,
 /// and for every unit that runs systemd keeps a link in /run/systemd/units, from which the journal takes the unit's
 /// invocation.
 struct SleepingDaemon {

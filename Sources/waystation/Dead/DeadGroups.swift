@@ -3,12 +3,12 @@ import RelayJSON
 /// Dead jobs by what they have in common; as large as there are groups, not jobs.
 struct DeadGroups {
     enum Key: String {
-        /// What the last attempt failed of, with the status of its answer; for a job that never failed, why it is over.
+        /// The last attempt's kind of failure and its answer's status; for a job that never failed, why it is over.
         case kind
         case route
     }
 
-    /// What tells one group from another; jobs that may have been carried out stand apart from the others.
+    /// The marks that tell one group from another; jobs that may have been carried out stand apart from the others.
     private struct Identity: Hashable {
         var word: String
         var status: Int64?

@@ -10,7 +10,7 @@ struct DemoScene {
     var key: String?
     let status: Status
     let attempts: Int
-    /// What to learn from it.
+    /// The lesson to learn from it.
     let moral: String
 
     static let all = [

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the demo's upstream does with a request.
+/// The way in which the demo's upstream treats a request.
 enum ScriptedAnswer {
     case answer(Status, fields: [(name: String, value: String)] = [], body: String = "")
     /// A head, a byte, and silence.

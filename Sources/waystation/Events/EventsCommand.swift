@@ -45,7 +45,7 @@ struct EventPrinter {
 
     /// The daemon gives a sign of life every 15 seconds.
     private static let silence: Duration = .seconds(45)
-    /// What is remembered comes at once; when nothing has come for so long, that was all.
+    /// Events that are remembered come at once; when none has come for so long, those were all.
     private static let pause: Duration = .milliseconds(500)
 
     init(_ arguments: Arguments) throws(CommandFailure) {

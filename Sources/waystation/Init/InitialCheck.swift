@@ -3,9 +3,9 @@ import RelayConfig
 import RelayCore
 import RelayPosix
 
-/// What the reader of configurations says of one that is not written yet.
+/// The findings of the reader of configurations on one that is not written yet.
 struct InitialCheck {
-    /// What somebody has said that may be refused.
+    /// An answer that somebody has given and that may be refused.
     enum Answer: Equatable {
         case url
         case route

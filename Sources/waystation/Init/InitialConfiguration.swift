@@ -26,7 +26,7 @@ struct InitialConfiguration {
             members.append("\"allow_addresses\": [ \(allowed.map(quoted).joined(separator: ", ")) ]")
         }
         if isDurable {
-            // What is kept goes on by the rules that hold without any: for two days, and not for a few seconds.
+            // A kept job goes on by the rules that hold without any: for two days, and not for a few seconds.
             members.append(#""delivery": { "mode": "durable" }"#)
             members.append(#""idempotency": { "generate": \#(generatesKeys) }"#)
             members.append(#""timeouts": { "connect": "2s", "attempt": "10s" }"#)

@@ -1,7 +1,7 @@
 import RelayConfig
 import RelayCore
 
-/// What is known of a first configuration before it is complete.
+/// The part of a first configuration that is known before it is complete.
 struct InitialDraft {
     var url: String?
     var route: String?

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What is left to do when a first configuration is written.
+/// The steps that are left to do when a first configuration is written.
 struct InitialSteps {
     /// Where it was written; nil when it went to standard output.
     let file: String?
     let configuration: InitialConfiguration
-    /// What stands before a command that takes root.
+    /// The word before a command that takes root.
     var root = geteuid() == 0 ? "" : "sudo "
 
     static let usualFile = "/etc/waystation/waystation.json"

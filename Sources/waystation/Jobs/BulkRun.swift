@@ -4,7 +4,7 @@ import RelayJSON
 
 /// Acts on every job that matches, call by call, and tells how far it is.
 struct BulkRun {
-    /// What has been done so far.
+    /// The numbers of the jobs so far.
     struct Count {
         var matched: Int64 = 0
         var changed: Int64 = 0

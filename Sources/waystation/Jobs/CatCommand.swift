@@ -36,7 +36,7 @@ extension Command {
         }
         do throws(RelayClientError) {
             while let piece = try answer.next(within: .seconds(30)) {
-                // Whoever reads no more of the output has had enough of it.
+                // A reader that has closed the output wants no more of it.
                 guard Output.standard.reaches(piece) else { return .done }
             }
         } catch {

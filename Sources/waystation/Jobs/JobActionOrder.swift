@@ -3,7 +3,7 @@ import RelayClient
 import RelayCore
 import RelayJSON
 
-/// What can be done to jobs.
+/// An action on jobs.
 enum JobActionWord: String, CaseIterable {
     case retry
     case cancel
@@ -25,7 +25,7 @@ enum JobActionWord: String, CaseIterable {
     }
 }
 
-/// What `waystation jobs ACTION` is to do, and to which jobs.
+/// The action that `waystation jobs ACTION` is to take, and on which jobs.
 struct JobActionOrder {
     private enum Target {
         case ids([String])
@@ -72,7 +72,7 @@ struct JobActionOrder {
         var ids: [String] = []
         for word in words { ids.append(try jobID(word, of: "jobs")) }
         let clauses = arguments.all("where")
-        // Who names a job has looked at it.
+        // A user that names a job has looked at it.
         takesUnknown = action == .retry && (arguments.has("unknown") || clauses.isEmpty)
         guard clauses.isEmpty || ids.isEmpty else {
             throw .usage("name jobs or say --where, not both", of: "jobs")
@@ -132,7 +132,7 @@ struct JobActionOrder {
                     Output.standard.write("\(id)  \(state)\n")
                 }
             } catch {
-                // What keeps every job from being acted on ends it.
+                // An error that keeps every job from being acted on ends it.
                 guard error.code == .notFound || error.code == .failed else { throw error }
                 Output.error.write("waystation: \(id): \(error.message)\n")
                 code = error.code

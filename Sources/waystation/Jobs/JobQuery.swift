@@ -98,7 +98,7 @@ extension JSONValue {
     }
 }
 
-/// What a list without jobs says of a kind that looks like another one's name; routes have kinds of their own.
+/// The hint of a list without jobs about a kind that is none of the relay's own; routes have kinds of their own.
 func kindHint(_ kind: String?) -> String {
     let known = FailureKind.known.map(\.rawValue)
     guard let kind, !known.contains(kind) else { return "" }

@@ -7,7 +7,7 @@ struct WhereClause {
     private(set) var filter: [JSONValue.Member] = []
     /// The kind of failure that is looked for.
     private(set) var kind: String?
-    /// What a person is asked about: `route=a, state=dead`.
+    /// The jobs that a person is asked about: `route=a, state=dead`.
     private(set) var words = "all there are"
 
     private static let names = [

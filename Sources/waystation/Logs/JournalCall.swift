@@ -47,7 +47,7 @@ struct JournalCall: Equatable {
 
     /// Becomes the program, so that pager, signals and exit status are its own.
     func run() throws(CommandFailure) -> Never {
-        // What this program ignores for its own sake the next one would, too.
+        // This program ignores the signal for its own sake, and the next one would, too.
         signal(SIGPIPE, SIG_DFL)
         let list = CStrings(["journalctl"] + words)
         _ = unsafe execvp("journalctl", list.pointers)

@@ -1,5 +1,5 @@
 extension Meaning {
-    /// Who made an answer.
+    /// The sources of an answer.
     static let sources: [Meaning] = [
         Meaning(
             .source,
@@ -35,7 +35,7 @@ extension Meaning {
 }
 
 extension Meaning {
-    /// What became of a request.
+    /// The outcomes of a request.
     static let outcomes: [Meaning] = [
         Meaning(
             .outcome,
@@ -87,7 +87,7 @@ extension Meaning {
         ),
     ]
 
-    /// What a rule decided after an attempt.
+    /// The decisions after an attempt.
     static let actions: [Meaning] = [
         Meaning(
             .action,
@@ -160,7 +160,7 @@ extension Meaning {
 }
 
 extension Meaning {
-    /// What can be done to jobs.
+    /// The actions on jobs.
     static let jobActions: [Meaning] = [
         Meaning(
             .jobAction,
@@ -202,7 +202,7 @@ extension Meaning {
 }
 
 extension Meaning {
-    /// What the callers of a listener may do.
+    /// The roles of a listener: each says how far its callers may go.
     static let roles: [Meaning] = [
         Meaning(
             .role,

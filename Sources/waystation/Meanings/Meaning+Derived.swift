@@ -41,7 +41,7 @@ extension Meaning {
             ),
         ]
 
-    /// What `waystation events` tells.
+    /// The events that `waystation events` tells.
     static let events: [Meaning] = [
         event("job.accepted", "A job is on disk."),
         event("job.attempt.started", "An attempt of a kept job is on disk and about to be sent."),
@@ -93,7 +93,7 @@ extension Meaning {
         return Meaning(.event, word, text, remedy: remedy)
     }
 
-    /// What the parser of messages finds wrong.
+    /// The faults that the parser of messages finds.
     static let faults: [Meaning] = HTTPParseError.Code.allCases.map { code in
         let parts = code.explanation.split(separator: ";", maxSplits: 1).map { part in
             let text = part.drop { $0 == " " }

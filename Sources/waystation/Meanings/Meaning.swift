@@ -1,9 +1,9 @@
 import RelayCore
 import RelayJSON
 
-/// What a word of the program's outputs means; those of the interface in the words of waystationd-api(7).
+/// The meaning of a word of the program's outputs; for one of the interface, in the words of waystationd-api(7).
 struct Meaning: Sendable {
-    /// What the word is a word of; some words are one of several.
+    /// The kind of thing that the word names; some words are of several kinds.
     enum Kind: String, CaseIterable, Sendable {
         case problem = "problem code"
         case failure = "failure kind"
@@ -59,7 +59,7 @@ struct Meaning: Sendable {
         + events
         + faults
 
-    /// What a word means; more than one thing for some.
+    /// The meanings of a word; some words have more than one.
     ///
     /// Case and hyphens make no difference.
     static func of(_ word: String) -> [Meaning] {

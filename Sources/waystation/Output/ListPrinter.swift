@@ -12,7 +12,7 @@ enum ListFormat: String, CaseIterable {
     case name
 }
 
-/// What the options say about the printing of lists.
+/// The style in which the options have lists printed.
 struct ListStyle {
     let format: ListFormat
     let hasHeaders: Bool

@@ -26,7 +26,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// What is being done.
+    /// Replaces the words for the work that goes on.
     func update(_ text: String) { state.withLock { $0.text = text } }
 
     /// Takes the line away; whatever is printed next stands on a clean line.

@@ -72,7 +72,7 @@ final class LinkFile: Sendable {
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
         let words = CStrings(["xdg-open", path])
         var process: pid_t = 0
-        // Whoever has no such program has the link.
+        // A user without such a program has the link.
         _ = unsafe posix_spawnp(&process, "xdg-open", &actions, &attributes, words.pointers, environ)
     }
 }

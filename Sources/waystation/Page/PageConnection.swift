@@ -51,7 +51,7 @@ struct PageConnection: ~Copyable {
         guard let head = try readHead() else { return false }
         let decision = service.decide(head)
         guard case .pass = decision else {
-            // What a refused request brings is not read, so nothing may follow it.
+            // The body of a refused request is not read, so nothing may follow it.
             try write(decision)
             return false
         }

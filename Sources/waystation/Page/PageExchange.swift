@@ -3,7 +3,7 @@ import RelayCore
 import RelayHTTP
 import RelayJSON
 
-/// What of a message goes on between the browser and the daemon: what is named here, and nothing else.
+/// The fields of a message that go on between the browser and the daemon: those named here, and no others.
 enum PageExchange {
     /// Of a request; neither a cookie nor a credential.
     static func fields(toDaemon head: RequestHead) -> HeaderFields {

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayHTTP
 
-/// Who may come in through the loopback port of `waystation ui`, and how far.
+/// Decides who may come in through the loopback port of `waystation ui`, and how far.
 ///
 /// Any program of the machine and any page in its browsers can send something to a loopback port, and by a name of its
 /// own that resolves there a page can read what it answers. So the name, the page that asks, and a session decide.
@@ -24,7 +24,7 @@ struct PageGate {
     private var token: String?
     private var end = Instant(nanoseconds: 0)
 
-    /// What a browser shows that came by a link; nobody can guess it.
+    /// The session that a browser shows after it came by a link; nobody can guess it.
     private struct Session {
         let secret: String
         var used: Instant

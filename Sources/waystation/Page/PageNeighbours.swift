@@ -1,7 +1,7 @@
 import Glibc
 import RelayPosix
 
-/// Whose programs may use the loopback port: those of the user who runs the command, of whom it is for, and root's.
+/// The users whose programs may use the loopback port: the one who runs the command, the one it is for, and root.
 ///
 /// A link can be seen by others of the machine before it is used, and so can a session where a browser shows it to
 /// more than this port; both are of no use to them.
@@ -16,9 +16,9 @@ struct PageNeighbours {
 
     init(users: [UInt32]) { self.users = users }
 
-    /// Who became another user to run the command, where sudo(8), run0(1), pkexec(1) or doas(1) has told.
+    /// The user who became another one to run the command, where sudo(8), run0(1), pkexec(1) or doas(1) has told.
     ///
-    /// Who could write that into the environment could as well name the user by an option.
+    /// A caller that could write that into the environment could as well name the user by an option.
     static func caller(_ environment: (String) -> String?) -> UInt32? {
         for name in ["SUDO_UID", "PKEXEC_UID"] {
             if let user = environment(name).flatMap({ UInt32($0) }) { return user }
@@ -26,7 +26,7 @@ struct PageNeighbours {
         return environment("DOAS_USER").flatMap(Accounts.user)
     }
 
-    /// What to tell a caller who may not come in; nil for one who may.
+    /// The reason for a caller that may not come in; nil for one that may.
     func stranger(at descriptor: Int32) -> String? {
         guard let near = Socket.remoteAddress(descriptor), let far = Socket.localAddress(descriptor),
             case .ip(let theirs, _) = near, case .ip(let ours, _) = far, theirs == ours

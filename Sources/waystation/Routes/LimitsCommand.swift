@@ -47,7 +47,7 @@ extension Command {
     }
 }
 
-/// What `--clear` is about.
+/// The upstream and the requests whose limits `--clear` is to lift; all where none is named.
 private func clearOrder(_ arguments: Arguments) -> [UInt8] {
     var order = JSONObjectWriter()
     if let upstream = arguments["upstream"] { order.member("upstream", upstream) }
@@ -55,7 +55,7 @@ private func clearOrder(_ arguments: Arguments) -> [UInt8] {
     return order.bytes
 }
 
-/// What holds a route back, of its document, for people.
+/// The limits that hold a route back, from its document, for people.
 struct LimitsSheet {
     private let json: JSONValue
     private let moments: Moments

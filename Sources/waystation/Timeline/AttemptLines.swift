@@ -55,7 +55,7 @@ struct AttemptLines {
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
-    /// What the upstream itself says of its error, where the route's `api_error` names the place.
+    /// The upstream's own words on its error, where the route's `api_error` names the place.
     private var upstreamsWords: String? {
         let code = attempt["api_code"]?.text.map { " \(safe($0))" } ?? ""
         let title = attempt["api_title"]?.text.map { ": \"\(safe($0))\"" } ?? ""

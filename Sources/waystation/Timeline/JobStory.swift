@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-/// What happened to a durable job, why it waits and what can be done about it, for people.
+/// The story of a durable job, for people: what happened to it, why it waits and what can be done about it.
 struct JobStory {
     /// Jobs of the route that wait with the same failure, this one included.
     struct Companions {

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-/// What happened to one job, for people: a line for each attempt and one for what was decided after it.
+/// The course of one job, for people: a line for each attempt and one for what was decided after it.
 struct JobTimeline {
     private let job: JSONValue
 

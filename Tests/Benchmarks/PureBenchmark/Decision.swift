@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What follows an attempt: a 503 is judged, the rule that is meant for it found among others, its wait chosen.
+/// The decision after an attempt: a 503 is judged, the rule that is meant for it found among others, its wait chosen.
 ///
 /// The route's rules are those of README.md; only their bounds are out of reach, so that every decision is alike.
 struct Decision {

@@ -1,6 +1,6 @@
-"""What a scenario may cost, and what to say when it costs more."""
+"""The cost that a scenario may have, and what to say when it costs more."""
 
-# What is reached may grow by so much before it is too much: callgrind alone is good to one in a hundred.
+# A figure that was reached may grow by so much before it is too much: callgrind alone is good to one in a hundred.
 ALLOWANCE = 1.05
 # A group that grew by less of the whole explains nothing.
 SHARE = 0.003
@@ -24,7 +24,7 @@ def accepted(counts):
 
 
 def exceeded(counts, record):
-    """What is above its bound: (figure, reached, bound)."""
+    """The figures that are above their bounds: (figure, reached, bound)."""
     return [
         (name, counts.figures[name], allowed) for name, allowed in record["bounds"].items()
         if counts.figures.get(name, 0) > allowed]

@@ -1,4 +1,4 @@
-"""What one request, job, life or connection costs: instructions, by callgrind, and allocations, by an allocator that
+"""The cost of one request, job, life or connection: instructions, by callgrind, and allocations, by an allocator that
 counts. Both are of user space and of all threads, and repeat within about one in a hundred however busy the machine is.
 """
 
@@ -18,7 +18,7 @@ from .passing import ORDINARY, PASSED, PROMOTED, check
 from .queues import JOB_BYTES
 from .relay import KEEP, LATER, Waystation
 
-# What the daemon does without being asked, the sweep of its store first of all, goes by the clock: it is counted alone
+# The daemon's work without being asked, the sweep of its store first of all, goes by the clock: it is counted alone
 # for so long, and taken off.
 IDLE_SECONDS = 4
 # How many requests or jobs are counted; connections where nothing else is.
@@ -33,9 +33,9 @@ SCENARIOS = {
     "body": ("-c", 16, "-b", 100 << 10, "-q", f"/r/bulk/size/{100 << 10}"), "line": LINE,
     "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
 }
-# What the daemon is told for one.
+# The arguments that the daemon gets for one.
 WORDS = {"promoted": ("--pass-through", "promote")}
-# What has to become of all the requests of one: its route, and the way they go.
+# The route of all the requests of one, and the way they have to go.
 WAYS = {
     "relay": ("bench", PASSED), "credential": ("edited", PASSED), "tls": ("secure", PASSED),
     "json": ("inspected", PASSED), "promoted": ("bench", PROMOTED), "retried": ("flaky", PROMOTED),
@@ -109,7 +109,7 @@ class UnderCallgrind(Waystation):
         self.dumps, self.since = 0, time.monotonic()
 
     def part(self):
-        """What was executed since the last part, and the seconds of it."""
+        """The counts since the last part, and the seconds of it."""
         seconds = time.monotonic() - self.since
         self.tell("--dump")
         self.dumps, self.since = self.dumps + 1, time.monotonic()
@@ -161,7 +161,7 @@ def loaded(session, server, scenario, count, before):
             while server.unfinished:
                 time.sleep(0.1)
             succeeded = server.jobs()["succeeded"]
-        # What the warm-up and the load's connections have left to do is done by then.
+        # The work that the warm-up and the load's connections have left is done by then.
         time.sleep(0.5)
         before()
 
@@ -299,7 +299,7 @@ def allocated(session, scenario, count):
 
 
 def idle_connection(session, count):
-    """What a connection holds that has had its answer and waits for the next request."""
+    """The memory of a connection that has had its answer and waits for the next request."""
     server = Counting(session, "counting idle")
     sockets = []
     with memory.fresh(server):

@@ -1,4 +1,4 @@
-"""What is made of the rounds: medians, quartiles, and ratios of what was measured in the same round."""
+"""The figures of all rounds: medians, quartiles, and ratios of what was measured in the same round."""
 
 import statistics
 

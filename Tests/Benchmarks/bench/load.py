@@ -8,7 +8,7 @@ from . import system
 from .system import Unavailable
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Whom a warm-up has not brought to an end after so long has lost a request.
+# A client that has not ended after so long has lost a request.
 LIMIT = 120
 
 
@@ -64,7 +64,7 @@ class Client:
         self.server = server
         where = ["-p", str(server.port)] if getattr(server, "port", None) else ["-u", server.socket]
         self.command = [os.path.join(directory, "client.program"), *where, *map(str, words)]
-        # What to do just before the measurement begins and just after it has ended.
+        # The steps to take just before the measurement begins and just after it has ended.
         self.before = self.after = lambda: None
 
     def run(self):

@@ -44,7 +44,7 @@ def sync_microseconds(directory, count=200):
 
 
 def used_bytes(directory):
-    """What the files of a directory take on disk."""
+    """The bytes that the files of a directory take on disk."""
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:

@@ -1,4 +1,4 @@
-"""What a proxy holds, idle and per connection, request and job: bytes that no file stands behind."""
+"""The memory of a proxy, idle and per connection, request and job: bytes that no file stands behind."""
 
 import socket
 import time

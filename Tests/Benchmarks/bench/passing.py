@@ -52,7 +52,7 @@ def read(metrics, route):
 
 
 def awaited(ask, route, least, seconds=30):
-    """What `ask` tells of the route once so many of its requests are over, or after so many seconds all the same."""
+    """The route's ways, by `ask`, once so many of its requests are over, or after so many seconds all the same."""
     deadline = time.monotonic() + seconds
     while True:
         ways = read(ask(), route)
@@ -61,7 +61,7 @@ def awaited(ask, route, least, seconds=30):
         time.sleep(0.05)
 
 
-# What becomes of the requests of a scenario.
+# The ways that the requests of a scenario may go.
 PASSED, PROMOTED, ORDINARY = "passed through", "promoted", "ordinary"
 
 

@@ -217,7 +217,7 @@ class Workers:
 
     stays = True
     worker = None
-    # What hands over jobs, what serves them, and what shows that both are there.
+    # The commands that hand over jobs, that serve them, and that show that both are there.
     submit, serve, probe = (), (), ()
 
     def check_installed(self):

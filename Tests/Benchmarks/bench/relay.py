@@ -64,7 +64,7 @@ class Waystation(Server):
         return super().configure()
 
     def wait_until_ready(self):
-        """Whatever the store reads first is in that time."""
+        """The store's first reading is in that time."""
         deadline = time.monotonic() + 600
         with self.notices as notices:
             notices.settimeout(0.5)
@@ -79,7 +79,7 @@ class Waystation(Server):
         self.fail("does not say READY=1 after 600 s")
 
     def text(self, path):
-        """What one GET is answered."""
+        """The text of the answer to one GET."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(30)
             connection.connect(self.control)

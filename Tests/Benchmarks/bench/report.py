@@ -1,4 +1,4 @@
-"""What came of it: the figures of all contestants, and the table of targets; as text and as JSON."""
+"""The results: the figures of all contestants, and the table of targets; as text and as JSON."""
 
 import json
 

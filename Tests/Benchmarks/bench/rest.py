@@ -1,4 +1,4 @@
-"""What a daemon costs that has nothing to do: sleeps ended, time on a processor, memory."""
+"""The cost of a daemon that has nothing to do: sleeps ended, time on a processor, memory."""
 
 import dataclasses
 import os
@@ -49,13 +49,13 @@ class Rest:
         return sum(self.wakes.values())
 
     def named(self):
-        """Who woke, most often first."""
+        """The threads that woke, the most frequent first."""
         rows = sorted(self.wakes.items(), key=lambda each: (-each[1], each[0]))
         return ", ".join(f"{name} {rate:.1f}" for name, rate in rows if rate)
 
 
 def between(before, after):
-    """What threads did; one that has begun since then counts from its beginning."""
+    """The wakes and the time of the threads; one that has begun since then counts from its beginning."""
     seconds = after.at - before.at
     wakes = {}
     for thread, (name, count) in after.sleeps.items():

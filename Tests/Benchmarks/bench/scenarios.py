@@ -1,4 +1,4 @@
-"""What is measured, by the numbers of the table of targets."""
+"""The measurements, by the numbers of the table of targets."""
 
 from functools import partial
 
@@ -104,7 +104,7 @@ def quietly(session, key, contestants):
 
 
 def of_one(session, key, server, words, seconds):
-    """What is measured of one server in a scenario: (name, what measures) each."""
+    """The measurements of one server in a scenario: (name, what measures) each."""
     def load(*words):
         return lambda: Client(session.directory, server, [*words, "-t", seconds, "-w", 0.3]).run()
 
@@ -221,7 +221,7 @@ def afresh(server, measure):
     return measured
 
 
-# MARK: What neither load nor neighbour changes
+# MARK: Figures that neither load nor neighbour changes
 
 def counted(session, key):
     if "waystation" not in session.options.only:

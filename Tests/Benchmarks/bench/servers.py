@@ -1,4 +1,4 @@
-"""What is measured: how it is started, when it serves, and which of its processes do the work."""
+"""The servers that are measured: how each is started, when it serves, and which of its processes do the work."""
 
 import os
 import re

@@ -26,9 +26,9 @@ class Session:
         self.results = {}
         # Scenarios whose every set of rounds something else was at work beside.
         self.disturbed = []
-        # Who could not be measured though it is here.
+        # Contestants that could not be measured though they are here.
         self.failures = []
-        # What was left out or failed, and why.
+        # The parts that were left out or failed, and why.
         self.notes = []
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""What is aimed for, as a table, and what became of it."""
+"""The targets, as a table, and the verdicts on them."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ class Target:
     # At least that (a factor of throughput), or at most (a factor of cost).
     is_least: bool
     bound: float
-    # Whom it is a ratio to: the better of several; nobody for a plain figure.
+    # The peer that it is a ratio to: the better of several; none for a plain figure.
     peers: tuple = ()
     who: str = "waystation"
 
@@ -44,7 +44,7 @@ TARGETS = (
     at_most("3-1k", CPU, 0.85, "nginx"),
     at_most("3-100k", CPU, 0.8, *EITHER),
     at_most("3-10m", CPU, 0.55, *EITHER),
-    # What a body takes must not grow with the body.
+    # The memory that a body takes must not grow with the body.
     at_most("3-10m", "resident_mb", 64),
     at_least("4", RATE, 0.85, "waystation", who="waystation with token and JSON"),
     at_least("4b", RATE, 0.85, "waystation", who="waystation looking into JSON"),
@@ -81,7 +81,7 @@ TARGETS = (
 
 
 def verdict(target, results):
-    """What became of one target, or None where nothing was measured that tells."""
+    """The verdict on one target, or None where nothing was measured that tells."""
     ours = results.get(target.scenario, {}).get(target.who)
     if not ours or not any(ours):
         return None

@@ -11,7 +11,7 @@ import time
 from . import system
 from .system import Unavailable
 
-# What waystationd.service says.
+# The seconds of WatchdogSec= in waystationd.service.
 WATCHDOG = 10
 # As on a machine with two processors, wherever it is measured: each has its loop.
 LOOPS = "2"

@@ -1,4 +1,4 @@
-// What a protocol needs of the client, and the client of a protocol.
+// The parts of the client that a protocol needs, and those of a protocol that the client needs.
 
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -11,7 +11,7 @@ enum { INPUT_LIMIT = 65536 };
 
 struct connection {
     int fd;
-    // What is not sent yet; it belongs to the protocol.
+    // The bytes that are not sent yet; they belong to the protocol.
     const char *out;
     size_t out_left;
     bool waits_to_write;

@@ -1,4 +1,4 @@
-"""What callgrind's file says."""
+"""The reading of callgrind's file."""
 
 import unittest
 

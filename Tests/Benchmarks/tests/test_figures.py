@@ -1,4 +1,4 @@
-"""What is made of the rounds."""
+"""The figures of all rounds."""
 
 import unittest
 

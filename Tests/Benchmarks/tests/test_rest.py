@@ -1,4 +1,4 @@
-"""What a daemon costs at rest is counted right, and a moment that something else came into is no verdict."""
+"""The cost of a daemon at rest is counted right, and a moment that something else came into is no verdict."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""What became of the targets."""
+"""The verdicts on the targets."""
 
 import unittest
 

@@ -31,11 +31,9 @@ extension TrafficChecker {
             if health != .fails || flight.order < max(side.changed, side.failedOrder) {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
-            // The time that the probe took is a part of the break.
-            base = max(
-                base,
-                min(max(base, (now - since) / 10), breaker.longestPause) - (now - side.probed.at)
-            )
+            // The time that the probe took is a part of the break; where the probe is not known, it is the one that has ended.
+            let probed = flight.isMaybeProbe ? flight.began : side.probed.at
+            base = max(base, min(max(base, (now - since) / 10), breaker.longestPause) - (now - probed))
         } else {
             note("breaker opened")
             if !hasCause(place, breaker, isSure: false) {
@@ -196,7 +194,8 @@ extension TrafficChecker {
         if isVague || flight.isMaybeProbe {
             sides[place].fares[like] = .unsure
         } else if health == .fails {
-            sides[place].fares[like] = .fails
+            // One failure of those that were answered is no reason to stop them.
+            sides[place].fares[like] = sides[place].fares[like] == .answered ? .unsure : .fails
         } else if isAnswered {
             // Of those of whom nobody asks one that began before says nothing.
             let isKnown = sides[place].fares[like] != nil || isTried

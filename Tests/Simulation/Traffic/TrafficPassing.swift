@@ -26,7 +26,9 @@ enum PassingPlant: String, CaseIterable {
     var sentences: [String] {
         switch self {
         case .tellsNoTraffic, .losesLeave: ["the route counts"]
-        case .readsTheClock, .looksAway: [Self.differ]
+        case .readsTheClock: [Self.differ]
+        // An answer that nobody has looked at may have asked for patience, which the upstream then does not get.
+        case .looksAway: [Self.differ, "asked for patience"]
         }
     }
 

@@ -7,7 +7,7 @@ struct Book: Decodable, Equatable {
     var title: String
 }
 
-/// What the server counted.
+/// The server's counts.
 struct Seen: Decodable {
     var tokens: Int
     var refused: Int

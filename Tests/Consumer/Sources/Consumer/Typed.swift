@@ -3,7 +3,7 @@ import RelayFoundation
 import RelayKit
 import RelaySockets
 
-// What a newcomer types first, and what it means.
+// The calls that a newcomer types first, and what they mean.
 extension Main {
     static func typed(_ library: Library) async throws {
         let open = library.open
