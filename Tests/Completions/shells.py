@@ -114,7 +114,7 @@ class Zsh(Shell):
             bindkey -e
             # By itself zsh expands a word on TAB, and so runs what stands in it, before it completes anything.
             bindkey '^I' complete-word
-            # What is offered is written down as well.
+            # The offer is written down as well.
             compadd() {{
                 local -a hits
                 if [[ ${{@[(I)-[OAD]]}} -eq 0 ]]; then

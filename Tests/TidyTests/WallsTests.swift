@@ -72,6 +72,40 @@ struct WallsTests {
         #expect(Self.pairs(texts.map { (folder: String($0.key.prefix(1)), text: $0.value) }) == ["A and B"])
     }
 
+    @Test("No comment, docstring or title of a test begins with a relative: its subject is a noun")
+    func subjects() {
+        let paths = (Self.sources + TidyTests.files("Tests") + TidyTests.files("deploy")).filter { path in
+            [".swift", ".py", ".js", ".c", ".h", ".sh"].contains { path.hasSuffix($0) } || !path.contains(".")
+        }
+        #expect(paths.count > 1_000)
+        for path in paths {
+            for line in TidyTests.text(path).split(separator: "\n") where Self.beginsWithRelative(line) {
+                Issue.record("\(path): \(line)")
+            }
+        }
+    }
+
+    @Test(
+        "Such a beginning is found",
+        arguments: [
+            ("    /// What is left.", true), ("// Who asks", true), ("# Whatever comes", true),
+            ("    @Test(\"Whoever waits\")", true), ("\"\"\"What it is.\"\"\"", true),
+            ("/// What now?", false),
+            ("/// Whole numbers.", false), ("let what = 1", false),
+        ]
+    )
+    func relative(line: String, isFound: Bool) { #expect(Self.beginsWithRelative(line[...]) == isFound) }
+
+    private static func beginsWithRelative(_ line: Substring) -> Bool {
+        let text = line.drop { $0 == " " }
+        for mark in ["///", "//", "# ", "\"\"\"", "@Test(\"", "@Suite(\""] where text.hasPrefix(mark) {
+            let word = text.dropFirst(mark.count).drop { $0 == " " }.prefix { $0.isLetter }
+            let relatives = ["What", "Who", "Whom", "Whose", "Whoever", "Whatever", "Whichever"]
+            return relatives.contains(String(word)) && !text.hasSuffix("?")
+        }
+        return false
+    }
+
     /// The pairs of folders of each target that point both ways.
     private static func pairs(_ paths: [String]) -> [String: [String]] {
         Dictionary(grouping: paths) { String($0.split(separator: "/")[1]) }.mapValues { paths in

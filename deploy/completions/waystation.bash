@@ -31,7 +31,7 @@ _waystation_options() {
     esac
 }
 
-# What a value or an operand may be, into spec; fails where none is taken.
+# The words that a value or an operand may be, into spec; fails where none is taken.
 _waystation_spec() {
     spec=
     case "$1 $2" in

@@ -85,7 +85,7 @@ function __waystation_at --argument-names command place
     end
 end
 
-# What only the daemon knows.
+# The words that only the daemon knows.
 function __waystation_ask
     set -l socket
     set -l takes ''

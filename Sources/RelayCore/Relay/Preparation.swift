@@ -167,7 +167,8 @@ extension Route {
     /// takes its place.
     package func callersCredential(_ fields: HeaderFields) -> String? {
         let rules = policy.request
-        guard policy.authentication?.fieldName != .authorization, !rules.removeFields.contains(.authorization),
+        guard policy.authentication?.fieldName != .authorization,
+            !rules.removeFields.contains(.authorization),
             !rules.setFields.contains(where: { FieldName($0.name) == .authorization })
         else { return nil }
         return fields[.authorization]

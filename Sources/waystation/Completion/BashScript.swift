@@ -12,7 +12,7 @@ enum BashScript {
                 esac
             }
 
-            # What a value or an operand may be, into spec; fails where none is taken.
+            # The words that a value or an operand may be, into spec; fails where none is taken.
             _waystation_spec() {
                 spec=
                 case "$1 $2" in

@@ -49,7 +49,7 @@ enum FishScript {
                 end
             end
 
-            # What only the daemon knows.
+            # The words that only the daemon knows.
             function __waystation_ask
                 set -l socket
                 set -l takes ''

@@ -5,7 +5,7 @@ enum ZshScript {
         #compdef waystation
         # Completes waystation(1) in zsh; written by: waystation completion zsh
 
-        # What only the daemon knows, in its order.
+        # The words that only the daemon knows, in its order.
         _waystation_ask() {
             local line expl socket=${(Q)${opt_args[--socket]:-$before}}
             local -a found shown
