@@ -20,14 +20,16 @@ SOON = patient(1, 2)
 
 
 def cases(is_quick):
-    return [{"status": status} for status in ((500, 503) if is_quick else (500, 404, 503))]
+    answers = [{"status": status} for status in ((500, 503) if is_quick else (500, 404, 503))]
+    # Without requests nothing is known to be answered until a kept job is.
+    return [*answers, {"status": 503, "alone": "kept"}]
 
 
-def words(status):
-    return f", which answers {status}"
+def words(status, alone=None):
+    return f", which answers {status}{', and kept jobs alone' if alone else ''}"
 
 
-async def play(world, status):
+async def play(world, status, alone=None):
     seconds = 5 if world.is_quick else 60
     base = "same/kind/" if world.is_control else "api/v1/"
     bad, good = f"/{base}bad", f"/{base}good"
@@ -40,9 +42,13 @@ async def play(world, status):
     await world.callers.keep_many("up", BAD, bad)
     # They begin when they have had their first turns.
     await asyncio.sleep(1)
-    load = [
-        world.callers.requests(f"/r/up{good}", 50, seconds, "POST"), calm.requests("/r/up/calm", 50, seconds),
-        world.callers.keeps(f"/r/up{good}", 2, seconds)]
+    load = [world.callers.keeps(f"/r/up{good}", 2, seconds)]
+    if alone:
+        # The first of them is looked for among all of the others.
+        await world.callers.keep_many("up", 1, good)
+        await asyncio.sleep(patient(10, 5))
+    else:
+        load += [world.callers.requests(f"/r/up{good}", 50, seconds, "POST"), calm.requests("/r/up/calm", 50, seconds)]
     running = asyncio.gather(*load)
     await asyncio.sleep(seconds / 2)
     # A job that an answer of 404 ends for good waits for nothing.
@@ -59,10 +65,13 @@ async def play(world, status):
     # The first retry is due five seconds, or four to six, after the first attempt, the second after five minutes.
     due = BAD * (2 if status != 404 and end > 4 else 1)
     figures = {
-        "kept jobs to the good path sent within a second ÷ accepted": soon / len(kept) if kept else None,
-        "requests to the good path answered 200 ÷ sent": sum(call.status == 200 for call in calls) / len(calls),
-        P99: beside_twin([call.seconds for call in calls if call.status == 200], [call.seconds for call in calm.calls]),
         "attempts on the bad path ÷ those that its rules ask for":
             sum(attempt.path == bad for attempt in upstream.attempts) / due,
+        "kept jobs to the good path sent within a second ÷ accepted": soon / len(kept) if kept else None,
     }
+    if not alone:
+        figures |= {
+            "requests to the good path answered 200 ÷ sent": sum(call.status == 200 for call in calls) / len(calls),
+            P99: beside_twin(
+                [call.seconds for call in calls if call.status == 200], [call.seconds for call in calm.calls])}
     return figures if told is None else {**figures, "explain tells why": told}

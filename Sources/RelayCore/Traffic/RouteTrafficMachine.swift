@@ -171,7 +171,7 @@ struct RouteTrafficMachine: Sendable {
             var hold = upstreams[place].breakerHold(until: until, now)
             if asking.isKept {
                 upstreams[place].looked(inVain: true, now)
-                hold.pause = upstreams[place].leavesLine(asking.random, now)
+                hold.pause = upstreams[place].leavesLine(asked, asking.random, now)
             }
             return .held(hold, nil)
         }

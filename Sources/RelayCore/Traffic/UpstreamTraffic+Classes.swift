@@ -3,6 +3,8 @@ extension UpstreamTraffic {
     /// Kept jobs that are claimed at once to find those that may go, and how soon after others.
     static let looksAtOnce = 64
     private static let betweenLooks: Duration = .milliseconds(50)
+    /// The same while no class is answered, which is an outage more often than not; longer with the outage.
+    private static let betweenHopefulLooks: Duration = .milliseconds(100)
     /// Those that were found and may not go come back one by one: fewer than are looked at, or the others were never found.
     private static let betweenReturns: Duration = .seconds(1) / 128
     private static let longestPause: Duration = .seconds(30)
@@ -51,13 +53,37 @@ extension UpstreamTraffic {
 
     /// A kept job was claimed, and may be sent or not: where it may not, others are looked for a little later.
     mutating func looked(inVain: Bool, _ now: Instant) {
-        nextLook = inVain ? now.advanced(by: UpstreamTraffic.betweenLooks) : now
+        let isHopeful = breaker.state != .closed && classes.working == nil
+        let wait =
+            isHopeful ? UpstreamTraffic.betweenHopefulLooks * slowness(now) : UpstreamTraffic.betweenLooks
+        nextLook = inVain ? now.advanced(by: wait) : now
     }
 
-    /// For how long a kept job that fails leaves the line to those that are answered; nil while none is.
-    mutating func leavesLine(_ random: UInt64, _ now: Instant) -> Duration? {
-        guard classes.working != nil else { return nil }
-        return pause(atLeast: .seconds(1) + .nanoseconds(Int64(random >> 11) % 9_000_000_000), now)
+    /// By how much the search is slower while no class is answered: twice after half a minute, four times after a minute
+    /// and a half.
+    private func slowness(_ now: Instant) -> Int {
+        let age = breaker.since.map { $0.duration(to: now).saturatedNanoseconds } ?? 0
+        return 1 + Int(min(3, max(0, age / 30_000_000_000)))
+    }
+
+    /// For how long a kept job of a class that fails leaves the line to those of others; nil where it has not failed, or
+    /// no other may be sent.
+    ///
+    /// While no class is answered it is back sooner: where all of the upstream fails, no job is to be late for its recovery.
+    mutating func leavesLine(_ asked: RequestClass?, _ random: UInt64, _ now: Instant) -> Duration? {
+        let chance = Int64(random >> 11)
+        if classes.working != nil {
+            return pause(atLeast: .seconds(1) + .nanoseconds(chance % 9_000_000_000), now)
+        }
+        guard let asked, !isForced(now), classes.mayPass(now), case .fails = classes.pass(asked, now) else {
+            return nil
+        }
+        let slowness = slowness(now)
+        return pause(
+            atLeast: (.seconds(1) + .nanoseconds(chance % 1_000_000_000)) * slowness,
+            between: UpstreamTraffic.betweenHopefulLooks * slowness / (UpstreamTraffic.looksAtOnce / 2),
+            now
+        )
     }
 
     /// The same of one that the upstream has asked to wait with until then.
@@ -78,9 +104,13 @@ extension UpstreamTraffic {
     func hasKeptTooFast(_ now: Instant) -> Bool { keptTooFast.duration(to: now) < .seconds(2) }
 
     /// Longer the more have left it.
-    private mutating func pause(atLeast least: Duration, _ now: Instant) -> Duration {
+    private mutating func pause(
+        atLeast least: Duration,
+        between returns: Duration = betweenReturns,
+        _ now: Instant
+    ) -> Duration {
         lastReturn = min(
-            max(lastReturn, now).advanced(by: UpstreamTraffic.betweenReturns),
+            max(lastReturn, now).advanced(by: returns),
             now.advanced(by: UpstreamTraffic.longestPause)
         )
         return max(least, now.duration(to: lastReturn))

@@ -20,7 +20,7 @@ extension SeededWorlds {
         word: "pass-through",
         what: "requests in all modes and kept jobs",
         size: 500,
-        controlWorlds: 120,
+        controlWorlds: 300,
         plants: PassingPlant.allCases.map { ($0.rawValue, $0.sentences) }
     ) { seed, plant, isTelling in
         let plant = plant.flatMap { PassingPlant(rawValue: $0) }
