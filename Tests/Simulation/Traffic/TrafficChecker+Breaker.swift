@@ -31,9 +31,12 @@ extension TrafficChecker {
             if health != .fails || flight.order < max(side.changed, side.failedOrder) {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
-            // The time that the probe took is a part of the break; where the probe is not known, it is the one that has ended.
-            let probed = flight.isMaybeProbe ? flight.began : side.probed.at
-            base = max(base, min(max(base, (now - since) / 10), breaker.longestPause) - (now - probed))
+            // The time that the probe took is a part of the break; where the probe is not known, it may be the one that has
+            // ended.
+            let bases = [side.probed.at, flight.began].map { probed in
+                max(base, min(max(base, (now - since) / 10), breaker.longestPause) - (now - probed))
+            }
+            base = flight.isMaybeProbe && !isBreak(probeIn, by: bases[0]) ? bases[1] : bases[0]
         } else {
             note("breaker opened")
             if !hasCause(place, breaker, isSure: false) {
@@ -44,7 +47,7 @@ extension TrafficChecker {
                 violated(flight.job, "a breaker opens without a cause: \(words)")
             }
         }
-        if probeIn < base * 8 / 10 - 1 || probeIn > base * 12 / 10 + 1 {
+        if !isBreak(probeIn, by: base) {
             violated(flight.job, "a break is not within a fifth of what it should be")
         }
         (sides[place].failedAt, sides[place].pause) = (now, base)
@@ -57,6 +60,11 @@ extension TrafficChecker {
         }
         change(place, openSince: now)
         recall(place, breaker.counted)
+    }
+
+    /// Whether a break is within a fifth of that.
+    private func isBreak(_ wait: Int64, by base: Int64) -> Bool {
+        wait >= base * 8 / 10 - 1 && wait <= base * 12 / 10 + 1
     }
 
     /// Requests that failed of late and were not answered since are known to fail.
