@@ -84,6 +84,14 @@ struct EngineBench: Sendable {
 struct InFlightTests {
     private final class Gate: Sendable {
         let isOpen = Atomic<Bool>(false)
+
+        /// An engine with one permit, whose upstream answers nothing until the gate is open.
+        func narrow() -> EngineBench {
+            EngineBench(
+                { $0.concurrency.maxRequests = 1 },
+                answer: { _ in self.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
+            )
+        }
     }
 
     @Test(
@@ -91,10 +99,7 @@ struct InFlightTests {
     )
     func permitWait() async throws {
         let gate = Gate()
-        let bench = EngineBench(
-            { $0.concurrency.maxRequests = 1 },
-            answer: { _ in gate.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
-        )
+        let bench = gate.narrow()
         let held = Task { try await bench.run("held").report }
         await untilIdle()
         var fields = HeaderFields()
@@ -123,10 +128,7 @@ struct InFlightTests {
     )
     func longWait(seconds: Int) async throws {
         let gate = Gate()
-        let bench = EngineBench(
-            { $0.concurrency.maxRequests = 1 },
-            answer: { _ in gate.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
-        )
+        let bench = gate.narrow()
         let held = Task { try await bench.run("held").report }
         await untilIdle()
         let late = Task { try await bench.run("late").report }
