@@ -6,7 +6,10 @@ let package = Package(
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
-        .library(name: "RelayKit", targets: ["RelayKit", "RelayCore", "RelayJSON"]),
+        .library(
+            name: "RelayKit",
+            targets: ["RelayKit", "RelayCore", "RelayJobs", "RelayRoute", "RelayBase", "RelayJSON"]
+        ),
         .library(name: "RelaySockets", targets: ["RelaySockets", "RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
@@ -24,55 +27,79 @@ let package = Package(
 
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
-        .target(name: "RelayCore", dependencies: ["RelayJSON"]),
+        .target(name: "RelayBase", dependencies: ["RelayJSON"]),
+        .target(name: "RelayRoute", dependencies: ["RelayBase", "RelayJSON"]),
+        .target(name: "RelayJobs", dependencies: ["RelayBase", "RelayJSON"]),
+        .target(name: "RelayCore", dependencies: ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"]),
         // The typed library over the core; no part of the daemon. RelayFoundation is for programs that use Foundation.
-        .target(name: "RelayKit", dependencies: ["RelayCore", "RelayJSON"]),
+        .target(
+            name: "RelayKit",
+            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"]
+        ),
         .target(name: "RelayFoundation", dependencies: ["RelayJSON", "RelayKit"]),
-        .target(name: "RelayHTTP", dependencies: ["RelayCore", "RelayJSON"]),
-        .target(name: "RelayConfig", dependencies: ["RelayCore", "RelayJSON"]),
+        .target(name: "RelayHTTP", dependencies: ["RelayBase", "RelayJSON", "RelayRoute"]),
+        .target(name: "RelayConfig", dependencies: ["RelayBase", "RelayJSON", "RelayRoute"]),
 
         // Adapters.
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
         .target(
             name: "RelayTransport",
-            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
+            dependencies: ["RelayBase", "RelayHTTP", "RelayPosix", "RelayRoute", "COpenSSL", "CZlib"]
         ),
         // The typed library over sockets; no part of the daemon either.
-        .target(name: "RelaySockets", dependencies: ["RelayCore", "RelayKit", "RelayTransport"]),
-        .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
+        .target(
+            name: "RelaySockets",
+            dependencies: ["RelayBase", "RelayCore", "RelayKit", "RelayRoute", "RelayTransport"]
+        ),
+        .target(
+            name: "RelayStore",
+            dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix"]
+        ),
         .target(
             name: "RelaySystemd",
-            dependencies: ["CLinux", "CSystemd", "RelayCore", "RelayJSON", "RelayPosix"]
+            dependencies: ["CLinux", "CSystemd", "RelayBase", "RelayJSON", "RelayPosix"]
         ),
 
         // The daemon's rooms.
-        .target(name: "RelayEngine", dependencies: ["RelayCore"]),
+        .target(name: "RelayEngine", dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute"]),
         .target(
             name: "RelayServer",
-            dependencies: ["CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+            dependencies: [
+                "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJobs", "RelayJSON",
+                "RelayPosix", "RelayRoute",
+            ]
         ),
-        .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+        .target(name: "RelayClient", dependencies: ["RelayBase", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
-                "RelayStore", "RelaySystemd", "RelayTransport",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayJobs", "RelayJSON",
+                "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "waystation",
-            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]
+            dependencies: [
+                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayJobs", "RelayJSON",
+                "RelayPosix",
+                "RelayRoute",
+            ]
         ),
 
         // Tests, one target for each room.
         .target(
             name: "RelayTestSupport",
-            dependencies: ["RelayCore", "RelayJSON", "RelayPosix"],
+            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON", "RelayPosix"],
             path: "Tests/RelayTestSupport"
         ),
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON", "RelayTestSupport"]),
-        .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(
+            name: "RelayCoreTests",
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON", "RelayTestSupport",
+            ]
+        ),
         .testTarget(name: "RelayKitTests", dependencies: ["RelayJSON", "RelayKit", "RelayTestSupport"]),
         .testTarget(
             name: "RelayFoundationTests",
@@ -80,20 +107,25 @@ let package = Package(
         ),
         .target(
             name: "RelayEngineBench",
-            dependencies: ["RelayCore", "RelayEngine", "RelayServer", "RelayTestSupport"],
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayServer",
+                "RelayTestSupport",
+            ],
             path: "Tests/RelayEngineBench"
         ),
         .testTarget(
             name: "RelayEngineTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON", "RelayServer",
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayEngineBench",
+                "RelayJSON", "RelayServer",
                 "RelayTestSupport",
             ]
         ),
         .testTarget(
             name: "RelayServerTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "RelayServer",
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayPosix", "RelayServer",
                 "RelayTestSupport",
             ]
         ),
@@ -102,40 +134,57 @@ let package = Package(
             dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"]
         ),
         .testTarget(name: "TidyTests"),
-        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP", "RelayTestSupport"]),
-        .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
+        .testTarget(
+            name: "RelayHTTPTests",
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP", "RelayTestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "RelayConfigTests",
+            dependencies: ["RelayConfig", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON"]
+        ),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix", "RelayTestSupport"]),
         .testTarget(
             name: "RelayTransportTests",
             dependencies: [
-                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
+                "CLinux", "COpenSSL", "CZlib", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute",
+                "RelayPosix", "RelayTestSupport",
                 "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "StoreCrasher",
-            dependencies: ["RelayCore", "RelayPosix", "RelayStore"],
+            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix", "RelayStore"],
             path: "Tests/StoreCrasher"
         ),
         .testTarget(
             name: "RelayStoreTests",
-            dependencies: ["RelayCore", "RelayPosix", "RelayStore", "RelayTestSupport", "StoreCrasher"]
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix", "RelayStore",
+                "RelayTestSupport", "StoreCrasher",
+            ]
         ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelayJSON", "RelaySystemd"]),
         .testTarget(
             name: "RelayClientTests",
-            dependencies: ["RelayClient", "RelayCore", "RelayPosix", "RelayTestSupport"]
+            dependencies: [
+                "RelayClient", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix",
+                "RelayTestSupport",
+            ]
         ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer", "waystation",
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayServer", "waystation",
             ]
         ),
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON",
+                "CLinux", "RelayConfig", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayEngineBench", "RelayJSON",
                 "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",
             ]
         ),
@@ -146,9 +195,16 @@ let package = Package(
 // Fuzz targets need a sanitizer that is no part of an ordinary build: Tests/Fuzz/run.
 if Context.environment["RELAY_FUZZ"] != nil {
     let fuzzed = [
-        ("JSON", ["RelayJSON"]), ("HTTPRequest", ["RelayCore", "RelayHTTP"]),
-        ("HTTPResponse", ["RelayCore", "RelayHTTP"]),
-        ("API", ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer"]),
+        ("JSON", ["RelayJSON"]),
+        ("HTTPRequest", ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"]),
+        ("HTTPResponse", ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"]),
+        (
+            "API",
+            [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayServer",
+            ]
+        ),
     ]
     // The strings of the API are read in the server's own types.
     for target in package.targets where target.name == "RelayServer" {
@@ -170,7 +226,8 @@ if Context.environment["RELAY_FUZZ"] != nil {
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
-        "CPage", "RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport", "StoreCrasher",
+        "CPage", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayJSON",
+        "RelayTestSupport", "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below
     package.products = []
@@ -182,7 +239,10 @@ if Context.environment["RELAY_SIMULATION"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Simulation",
-            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"],
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayJSON",
+                "RelayTestSupport",
+            ],
             path: "Tests/Simulation",
             exclude: ["run"],
             swiftSettings: [.unsafeFlags(["-parse-as-library"])]
@@ -195,7 +255,7 @@ if Context.environment["RELAY_BENCHMARK"] != nil {
     package.targets.append(
         .executableTarget(
             name: "PureBenchmark",
-            dependencies: ["RelayCore", "RelayHTTP"],
+            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"],
             path: "Tests/Benchmarks/PureBenchmark"
         )
     )

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// Hands HTTP requests to the relay over its Unix socket.
 ///

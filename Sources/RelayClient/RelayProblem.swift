@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 import RelayJSON
 
 /// Why the relay did not do what was asked (RFC 9457).

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// The one answer to a request.
 public struct RelayResponse: Sendable {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// A moment of the wall clock, to the millisecond.
 public struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible {

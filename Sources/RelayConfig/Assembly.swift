@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension Configuration {
     /// Builds what the daemon runs with; the draft has passed every check.

@@ -1,5 +1,6 @@
-package import RelayCore
+package import RelayBase
 package import RelayJSON
+package import RelayRoute
 
 /// A configuration that has passed every check.
 package struct Configuration: Sendable {

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayRoute
 
 /// A request the gate let in: everything decided before its body is read.
 package final class Admission: Sendable {

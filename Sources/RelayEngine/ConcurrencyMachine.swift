@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Bounds how many requests of a route are with the upstream, and how many may wait.
 ///

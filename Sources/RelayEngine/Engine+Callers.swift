@@ -1,4 +1,6 @@
+import RelayBase
 package import RelayCore
+package import RelayRoute
 
 extension Engine {
     /// Counts the request as its caller's, which has to be told of its end, and looks whether that is over a bound.

@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// The gate and the dispatcher: who may send what, and when.

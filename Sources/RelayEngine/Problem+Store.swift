@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 extension Problem {
     /// The disk did not answer in time.

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Why the relay does not do what it was asked; `code` is stable and documented.
 package struct Problem: Error, Sendable {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// An upstream's own words, as far as they are shown to whoever asks what became of a request.
 ///

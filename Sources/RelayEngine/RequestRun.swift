@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+package import RelayJobs
+package import RelayRoute
 import Synchronization
 
 /// One admitted request on its way to its one outcome: by the events of its upstream's connection as long as it has not

@@ -1,3 +1,4 @@
+package import RelayBase
 package import RelayCore
 
 /// The terms that a caller wants for its request, however it words them, and the fields that go on to the upstream.

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayRoute
 import Synchronization
 
 /// The state that the loops share about one route: its permits, its figures and its pause.

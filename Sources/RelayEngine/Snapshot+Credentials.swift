@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+import RelayRoute
 
 extension Snapshot {
     /// How the fetched credentials are doing, each with the routes whose upstreams refuse it although it is fresh.

@@ -1,4 +1,6 @@
+import RelayBase
 package import RelayCore
+package import RelayRoute
 
 /// One loaded configuration as requests see it; a request keeps the one it began with.
 package final class Snapshot: Sendable {

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Answers of a route that are on their way to their callers, and whether a caller has its share of the permits with those
 /// that stream.

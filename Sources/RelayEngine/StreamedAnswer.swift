@@ -1,4 +1,6 @@
+import RelayBase
 package import RelayCore
+package import RelayRoute
 
 /// An answer whose head is with its caller while its content is on the way; its request is over when that is.
 ///

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Those who wait for a permit of one route, and whose turn it is.
 ///

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Why a message was refused.
 ///

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 // A program's own errors as failures: a failure is taken as it is, so that wrapping never nests.
 extension Failure {

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// How a job ended: exactly one of these for each request.
 public struct JobOutcome<Value: Sendable>: Sendable {

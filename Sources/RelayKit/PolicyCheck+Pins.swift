@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension RoutePolicy {
     /// Refuses pins that could not protect, or would make an upstream unreachable.

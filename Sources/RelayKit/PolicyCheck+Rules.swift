@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension RoutePolicy {
     /// Refuses a rule whose action could not work.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension RoutePolicy {
     /// Refuses what could not work, before the first request meets it.

@@ -1,4 +1,6 @@
-public import RelayCore
+public import RelayBase
+import RelayCore
+public import RelayRoute
 import Synchronization
 
 /// Sends requests to one route and recovers from what fails: the daemon's core in a program of its own.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 import Synchronization
 
 /// A request's and its service's closures as the hooks of one job, and the value that came of it.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// The wall clock of a loop, read once a turn, and the `Date` line made of it once a second.

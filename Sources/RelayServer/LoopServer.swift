@@ -1,7 +1,10 @@
+import RelayBase
 package import RelayCore
 package import RelayEngine
 import RelayHTTP
+package import RelayJobs
 package import RelayPosix
+package import RelayRoute
 
 /// One loop's part of the server: its connections, and what they share.
 ///

@@ -1,5 +1,6 @@
-public import RelayCore
+public import RelayBase
 public import RelayKit
+public import RelayRoute
 @_exported public import RelayTransport
 
 extension RelayService {

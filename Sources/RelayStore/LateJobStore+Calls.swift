@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 
 // Every call goes on to the store, or is refused as long as there is none.
 extension LateJobStore: JobStore {

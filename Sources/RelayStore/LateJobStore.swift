@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 import Synchronization
 
 /// The job store of a daemon that starts also where the disk has no room to open it.

@@ -1,5 +1,5 @@
 internal import COpenSSL
-import RelayCore
+import RelayBase
 
 /// Digests by OpenSSL.
 package enum Digest {

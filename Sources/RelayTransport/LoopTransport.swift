@@ -1,6 +1,7 @@
-package import RelayCore
+package import RelayBase
 import RelayHTTP
 package import RelayPosix
+package import RelayRoute
 
 /// HTTP/1.1 over TCP, TLS and Unix sockets, on one event loop with its own pool of connections.
 ///

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 import RelayPosix
 import Synchronization
 

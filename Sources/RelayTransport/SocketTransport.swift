@@ -1,5 +1,6 @@
-public import RelayCore
+public import RelayBase
 import RelayPosix
+public import RelayRoute
 import Synchronization
 
 /// The transport of a program that has no event loop: it starts one with the first request and keeps it.

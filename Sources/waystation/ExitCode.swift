@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The program's exit status, by which a script knows how it went.
 enum ExitCode: Int32 {

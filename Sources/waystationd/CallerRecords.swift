@@ -1,4 +1,5 @@
 import RelayCore
+import RelayRoute
 import RelaySystemd
 
 /// The words and fields of records about what callers take of what all share.

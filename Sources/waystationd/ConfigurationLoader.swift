@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayConfig
-import RelayCore
 import RelayJSON
 import RelayPosix
 import RelayTransport

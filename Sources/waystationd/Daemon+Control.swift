@@ -1,8 +1,10 @@
+import RelayBase
 import RelayConfig
 import RelayCore
 import RelayEngine
 import RelayJSON
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelaySystemd
 import RelayTransport

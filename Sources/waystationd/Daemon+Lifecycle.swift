@@ -1,7 +1,10 @@
 import Glibc
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelaySystemd
 import Synchronization

@@ -1,7 +1,8 @@
 import Glibc
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayPosix
+import RelayRoute
 import RelaySystemd
 
 // The steps against a shortage of memory; on the control loop.

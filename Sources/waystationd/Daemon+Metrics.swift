@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelayStore
 import RelaySystemd

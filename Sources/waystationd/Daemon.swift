@@ -1,8 +1,11 @@
 import Glibc
+import RelayBase
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelayStore
 import RelaySystemd

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelaySystemd
 
 /// The words and fields of records about durable jobs and their routes.

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelaySystemd
 
 /// The words and fields of records about jobs.

@@ -1,7 +1,9 @@
 import Glibc
+import RelayBase
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
 import RelayStore
 import RelaySystemd
@@ -121,7 +123,7 @@ final class JobStorage: Sendable {
         options.maxSize = configuration.storage.maxSize
         options.sync = configuration.storage.sync == .full ? .full : .off
         options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
-        options.events.ended = { jobs in for job in jobs { announcer.record(.ended(job)) } }
+        options.events.ended = { jobs in for job in jobs { announcer.record(.ended(JobReport(job))) } }
         options.events.changed = { [rest = audience.engine.rest] in rest.end() }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         options.events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }

@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import RelaySystemd
 import Synchronization
 

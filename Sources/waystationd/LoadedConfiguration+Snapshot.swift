@@ -1,7 +1,10 @@
+import RelayBase
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelaySystemd
 

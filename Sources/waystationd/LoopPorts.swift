@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 /// The clocks as tasks of one loop see them.
 final class LoopTime: PromptTime {

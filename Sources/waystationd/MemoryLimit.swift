@@ -1,5 +1,5 @@
 import CLinux
-import RelayCore
+import RelayBase
 
 /// How much memory the process may use: the machine's, or what its unit and those above it are allowed.
 enum MemoryLimit {

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// Hears from the kernel, or from whoever stands in for it, that memory is short (systemd.io/PRESSURE).

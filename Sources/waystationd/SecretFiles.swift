@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 
 /// Reads secrets from where the configuration says they are.
 struct SecretFiles {

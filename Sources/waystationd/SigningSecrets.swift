@@ -1,6 +1,7 @@
+import RelayBase
 import RelayConfig
-import RelayCore
 import RelayJSON
+import RelayRoute
 import RelayTransport
 
 /// Looks into the secrets that routes sign with, before a request needs them.

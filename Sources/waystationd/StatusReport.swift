@@ -1,8 +1,11 @@
 import Glibc
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelayStore
 

@@ -1,6 +1,7 @@
+import RelayBase
 import RelayConfig
-import RelayCore
 import RelayJSON
+import RelayRoute
 import RelayTransport
 
 /// Looks into the certificates and keys that a configuration names, before a request needs them.

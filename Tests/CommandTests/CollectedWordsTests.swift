@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayJobs
+import RelayRoute
 import Testing
 
 @testable import RelayServer

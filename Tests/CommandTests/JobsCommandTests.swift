@@ -1,4 +1,3 @@
-import RelayCore
 import RelayJSON
 import Testing
 

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
 import RelayServer
 import Testing
 

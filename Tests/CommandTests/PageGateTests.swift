@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
+import RelayRoute
 import Testing
 
 @testable import waystation

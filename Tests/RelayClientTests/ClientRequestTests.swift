@@ -1,5 +1,5 @@
+import RelayBase
 import RelayClient
-import RelayCore
 import Testing
 
 @Suite("Requests that the client refuses to send", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
+import RelayBase
 import RelayConfig
-import RelayCore
 import RelayJSON
+import RelayRoute
 import Testing
 
 @Suite("Reading a configuration")

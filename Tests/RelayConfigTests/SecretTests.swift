@@ -1,5 +1,5 @@
+import RelayBase
 import RelayConfig
-import RelayCore
 import RelayJSON
 import Testing
 

@@ -1,5 +1,6 @@
+import RelayBase
 import RelayConfig
-import RelayCore
+import RelayRoute
 import Testing
 
 @Suite("Quantities, addresses and words as text")

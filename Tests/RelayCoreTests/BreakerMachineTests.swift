@@ -1,7 +1,9 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 @Suite(
     "An upstream that fails is sent no more, and one request at a time finds out whether it is back",

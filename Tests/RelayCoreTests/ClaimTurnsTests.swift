@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 import Testing
 
 @Suite("The order in which users' kept jobs are claimed")

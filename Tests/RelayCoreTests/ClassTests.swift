@@ -1,7 +1,9 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 private func asked(
     _ method: Method,

@@ -1,6 +1,8 @@
+import RelayRoute
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
 
 @Suite("Content that moves")

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayJSON
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Testing
 
@@ -165,9 +168,9 @@ struct DeliveryTests {
             (.fail(.connectionTerminated, .unknown), .post, true), (.answer(500), .post, true),
             (.answer(400), .post, false), (.fail(.connectionTerminated, .unknown), .put, false),
             (.fail(.connectionRefused, .neverSent), .post, false),
-        ] as [(ScriptedTransport.Step, RelayCore.Method, Bool)]
+        ] as [(ScriptedTransport.Step, RelayBase.Method, Bool)]
     )
-    func putAsideInDoubt(step: ScriptedTransport.Step, method: RelayCore.Method, isInDoubt: Bool) async {
+    func putAsideInDoubt(step: ScriptedTransport.Step, method: RelayBase.Method, isInDoubt: Bool) async {
         let route = makeRoute { $0.recovery = [rule("look", ["any"], .hold)] }
         let run = await Bench([step]).deliver(method, on: route)
         #expect(run.words == "held" && run.leavesDoubt == isInDoubt)

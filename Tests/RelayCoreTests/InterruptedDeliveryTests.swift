@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

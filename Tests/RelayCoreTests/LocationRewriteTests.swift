@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 import RelayTestSupport
 import Testing
 

@@ -1,7 +1,10 @@
+import RelayRoute
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayJobs
 
 /// One second after the other of a route, whose bad requests fail or hang and whose good ones are answered in 10 ms or so.
 private struct Road {

@@ -1,6 +1,8 @@
 import Foundation
+import RelayBase
 import RelayCore
 import RelayJSON
+import RelayRoute
 import RelayTestSupport
 import Testing
 
@@ -105,7 +107,7 @@ struct PassThroughTests {
             default: break
             }
         }
-        let policy = try #require(PassThroughPolicy(route, RouteMemory()))
+        let policy = try #require(PassThroughPolicy(route, []))
         #expect(policy.passesPieces(200, length: length) == passes)
         #expect(policy.collects(200, length: length) == collects)
     }
@@ -115,11 +117,11 @@ struct PassThroughTests {
         let plain = try #require(
             PassThroughPolicy(
                 makeRoute { $0.recovery = [rule("again", ["connection"], retry(3))] },
-                RouteMemory()
+                []
             )
         )
         let inspecting = try #require(
-            PassThroughPolicy(makeRoute { $0.response.expectsJSON = true }, RouteMemory())
+            PassThroughPolicy(makeRoute { $0.response.expectsJSON = true }, [])
         )
         #expect(plain.passesPieces(200, length: nil))
         #expect(!inspecting.passesPieces(200, length: nil))
@@ -163,7 +165,7 @@ struct PassThroughTests {
         #expect(PassThroughPolicy.reason(route) == one.reason)
         let ofDeliveries = one.deliversPlainly ? nil : one.reason
         #expect(PassThroughPolicy.reason(route, isKept: true) == ofDeliveries)
-        #expect((PassThroughPolicy(route, RouteMemory()) == nil) == (ofDeliveries != nil))
+        #expect((PassThroughPolicy(route, []) == nil) == (ofDeliveries != nil))
     }
 
     @Test("A route's document names each reason that a route may have, and no other")
@@ -180,7 +182,7 @@ struct PassThroughTests {
         ]
     )
     func verdicts(status: Int, usual: Bool, conditional: Bool) throws {
-        let policy = try #require(PassThroughPolicy(makeRoute(), RouteMemory()))
+        let policy = try #require(PassThroughPolicy(makeRoute(), []))
         #expect(policy.takes(status, PassThroughPolicy.usual) == usual)
         #expect(policy.takes(status, PassThroughPolicy.conditional) == conditional)
     }

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 import RelayTestSupport
 import Testing
 

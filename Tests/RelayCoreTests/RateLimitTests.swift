@@ -1,7 +1,9 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 @Suite("Attempts are spaced", .timeLimit(.minutes(1)))
 struct RateLimitTests {
@@ -36,7 +38,7 @@ struct RateLimitTests {
         keptFrom: Double,
         burst: Int = 1
     ) -> (requests: [Instant], kept: [Instant]) {
-        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: burst)
+        let spacing = RateSpacing(interval: 100_000_000, burst: burst)
         var machine = RateLimitMachine()
         var line: [Instant] = []
         var requests: [Instant] = []
@@ -95,7 +97,7 @@ struct RateLimitTests {
 
     @Test("A turn that is given back is another's, and only once", arguments: 0..<32)
     func givenBack(mask: Int) {
-        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        let spacing = RateSpacing(interval: 1_000_000_000, burst: 1)
         var machine = RateLimitMachine()
         func take() -> TakenTurn {
             machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
@@ -113,7 +115,7 @@ struct RateLimitTests {
 
     @Test("A turn that is given back too late is nobody's")
     func givenBackLate() {
-        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        let spacing = RateSpacing(interval: 1_000_000_000, burst: 1)
         var machine = RateLimitMachine()
         let turns = (0..<4).map { _ in
             machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
@@ -140,7 +142,7 @@ struct RateLimitTests {
 
     @Test("Kept jobs have the turns that requests give back, however late they come for them")
     func givenBackToKept() {
-        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        let spacing = RateSpacing(interval: 1_000_000_000, burst: 1)
         var machine = RateLimitMachine()
         let turns = (0..<25).map { _ in
             machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
@@ -204,16 +206,16 @@ struct RateKeptTests {
             waiting.removeAll { $0.at <= now }
         }
 
-        mutating func join(_ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+        mutating func join(_ spacing: RateSpacing, _ now: Instant) {
             let next = machine.next(spacing, .request, now)
             waiting.append(machine.take(spacing, .request, at: next, now))
         }
 
-        mutating func giveUp(_ index: Int, _ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+        mutating func giveUp(_ index: Int, _ spacing: RateSpacing, _ now: Instant) {
             machine.giveBack(waiting.remove(at: index), spacing, now)
         }
 
-        mutating func keptJob(_ spacing: RateLimitMachine.Spacing, _ now: Instant) {
+        mutating func keptJob(_ spacing: RateSpacing, _ now: Instant) {
             if machine.room(spacing, now, atMost: 1) == 1 {
                 machine.take(spacing, .kept, at: now, now)
                 went.append(now)
@@ -230,7 +232,7 @@ struct RateKeptTests {
         [0.02, 0.1, 0.3, 0.7, 0.95]
     )
     func givingUp(burst: Int, share: Double) {
-        let spacing = RateLimitMachine.Spacing(interval: 50_000_000, burst: burst)
+        let spacing = RateSpacing(interval: 50_000_000, burst: burst)
         var random = SplitMix64(seed: UInt64(burst * 100) + UInt64(share * 100))
         var line = Line()
         for tick in 0..<12_000 {
@@ -257,7 +259,7 @@ struct RateKeptTests {
 
     @Test("Each turn is given to one, whatever is given back and whoever takes it", arguments: 1...20)
     func eachOnce(seed: UInt64) {
-        let spacing = RateLimitMachine.Spacing(interval: 1_000, burst: 1)
+        let spacing = RateSpacing(interval: 1_000, burst: 1)
         var random = SplitMix64(seed: seed)
         var line = Line()
         for moment in 0..<20_000 {

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayJSON
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 import Testing
 
 @Suite("The rights that the role of a listener gives its callers")

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayTestSupport
 import Testing
 

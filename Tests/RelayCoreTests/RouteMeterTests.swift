@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -127,11 +129,13 @@ struct RouteMeterTests {
     @Test("The life of a kept job is told from its acceptance to its end")
     func lives() {
         let done = JobReport(
-            id: JobID(milliseconds: 1_000, random: (1, 2)),
-            route: "r",
-            user: nil,
-            state: .succeeded,
-            attemptCount: 2
+            JobChange(
+                id: JobID(milliseconds: 1_000, random: (1, 2)),
+                route: "r",
+                user: nil,
+                state: .succeeded,
+                attemptCount: 2
+            )
         )
         meter.count(done, lane: 0, wall: 5_000)
         meter.accepted(lane: 0)

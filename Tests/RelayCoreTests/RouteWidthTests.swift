@@ -1,7 +1,9 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 /// A route with all of it on.
 func makeTrafficRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {

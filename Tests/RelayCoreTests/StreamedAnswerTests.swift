@@ -1,6 +1,9 @@
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
 
 @Suite("Answers that stream, for breaker and record")

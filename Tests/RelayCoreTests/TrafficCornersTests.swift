@@ -2,7 +2,10 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayJobs
+@testable import RelayRoute
 
 /// The corners that the worlds of `Tests/Simulation/run --traffic` have found.
 @Suite("Corners of what a route's requests do together", .runQueue, .timeLimit(.minutes(1)))
@@ -37,7 +40,7 @@ struct TrafficCornersTests {
 
     @Test("The first turn that is left to kept jobs is none that a request has, or takes next")
     func firstTurn() {
-        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+        let spacing = RateSpacing(interval: 100_000_000, burst: 1)
         var machine = RateLimitMachine()
         var turns: [Instant] = []
         func request(_ now: Instant) {
@@ -66,7 +69,7 @@ struct TrafficCornersTests {
         arguments: [true, false]
     )
     func heldTurns(isAwake: Bool) {
-        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+        let spacing = RateSpacing(interval: 100_000_000, burst: 1)
         var machine = RateLimitMachine()
         func request(_ now: Instant) -> Instant {
             let next = machine.next(spacing, .request, now)

@@ -1,7 +1,9 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
 

@@ -1,8 +1,11 @@
+import RelayJobs
 import RelayTestSupport
 import Synchronization
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
+@testable import RelayRoute
 
 @Suite("A route's requests act together on an upstream", .runQueue, .timeLimit(.minutes(5)))
 struct TrafficTests {

@@ -1,5 +1,8 @@
+package import RelayBase
 package import RelayCore
 package import RelayEngine
+package import RelayJobs
+package import RelayRoute
 import RelayServer
 package import RelayTestSupport
 import Synchronization
@@ -72,7 +75,7 @@ package final class DurableBench: Sendable {
         var events = JobStoreEvents()
         events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
         events.ended = { jobs in
-            for job in jobs { shared.announcer.withLock { $0 }?.record(.ended(job)) }
+            for job in jobs { shared.announcer.withLock { $0 }?.record(.ended(JobReport(job))) }
         }
         store =
             earlier.map { MemoryJobStore(afterCrashOf: $0.store, at: JobMoment(time)) }

@@ -1,5 +1,8 @@
+package import RelayBase
 package import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 import Testing
 

@@ -1,6 +1,8 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayEngineBench
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
+import RelayRoute
 import RelayServer
 import RelayTestSupport
 import Testing
@@ -107,7 +110,7 @@ struct GateTests {
         let state = old.routes["billing"]?.state
         guard case .permitted(let permit)? = state?.enter() else { return }
         state?.meter.count(
-            JobReport(id: JobID(high: 0, low: 1), route: "billing", user: nil, state: .dead),
+            JobReport(JobChange(id: JobID(high: 0, low: 1), route: "billing", user: nil, state: .dead)),
             lane: 0,
             wall: 1_000
         )

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayRoute
 import RelayServer
 import RelayTestSupport
 import Synchronization

@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayEngineBench
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Synchronization
 import Testing

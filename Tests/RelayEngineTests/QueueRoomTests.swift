@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import Testing
 
 @testable import RelayEngine
@@ -9,7 +11,7 @@ struct QueueRoomTests {
 
     private func hear(_ event: (JobReport) -> JobEvent, _ state: JobState) {
         let id = JobID(milliseconds: 1, random: (2, 3))
-        room.heard(event(JobReport(id: id, route: "a", user: nil, state: state)), at: 0)
+        room.heard(event(JobReport(JobChange(id: id, route: "a", user: nil, state: state))), at: 0)
     }
 
     @Test(
@@ -169,12 +171,14 @@ struct QueueRoomTests {
         let id = JobID(milliseconds: 1, random: (2, 3))
         func change(_ isRevived: Bool) {
             let report = JobReport(
-                id: id,
-                route: "a",
-                user: 7,
-                state: .queued,
-                cause: .action(.retry, by: 0),
-                isRevived: isRevived
+                JobChange(
+                    id: id,
+                    route: "a",
+                    user: 7,
+                    state: .queued,
+                    cause: .action(.retry, by: 0),
+                    isRevived: isRevived
+                )
             )
             room.heard(.changed(report), at: 0)
         }

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayEngineBench
+import RelayJobs
 import RelayTestSupport
 import Testing
 

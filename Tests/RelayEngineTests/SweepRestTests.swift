@@ -1,4 +1,3 @@
-import RelayCore
 import RelayTestSupport
 import Synchronization
 import Testing

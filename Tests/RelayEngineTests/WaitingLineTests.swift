@@ -1,8 +1,10 @@
 import RelayTestSupport
 import Testing
 
+@testable import RelayBase
 @testable import RelayCore
 @testable import RelayEngine
+@testable import RelayRoute
 
 @Suite("Turns of those who wait for a route", .runQueue, .timeLimit(.minutes(5)))
 struct WaitingLineTests {

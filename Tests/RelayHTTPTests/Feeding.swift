@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// The result of a parser for some bytes, in a form that compares.

@@ -1,4 +1,3 @@
-import RelayCore
 import RelayHTTP
 import Testing
 

@@ -32,7 +32,7 @@ enum Derivation: String, CaseIterable, Sendable {
 
 @Suite("A derived request keeps every setting", .timeLimit(.minutes(5)))
 struct CarriedSettingsTests {
-    private func request(_ method: RelayCore.Method = .get) -> Request<String> {
+    private func request(_ method: RelayBase.Method = .get) -> Request<String> {
         Request<HTTPResponse>(method, "x").map { $0.text ?? "" }
     }
 

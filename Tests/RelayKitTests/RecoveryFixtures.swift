@@ -78,7 +78,7 @@ extension Request where Response == Recipe {
 
 extension Request where Response == HTTPResponse {
     /// A request for whatever comes.
-    static func plain(_ method: RelayCore.Method = .get) -> Request<HTTPResponse> { Request(method, "x") }
+    static func plain(_ method: RelayBase.Method = .get) -> Request<HTTPResponse> { Request(method, "x") }
 }
 
 extension ServiceBench {

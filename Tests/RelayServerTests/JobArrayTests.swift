@@ -1,6 +1,8 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Testing
 

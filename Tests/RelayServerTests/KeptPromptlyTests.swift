@@ -1,5 +1,5 @@
-import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
 import RelayTestSupport
 import Synchronization

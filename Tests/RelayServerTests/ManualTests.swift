@@ -1,6 +1,9 @@
 import Glibc
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import Testing
 
 @testable import RelayServer

@@ -1,7 +1,8 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayJSON
+import RelayRoute
 import RelayTestSupport
 import Testing
 
@@ -14,7 +15,7 @@ struct PlainLineTests {
         var plain = PlainLine()
         guard plain.read(line.span) else { return nil }
         let bytes = unsafe Array(plain.request.bytes)
-        let policy = try #require(PassThroughPolicy(makeRoute(), RouteMemory()))
+        let policy = try #require(PassThroughPolicy(makeRoute(), []))
         let (route, fields) = (plain.route, plain.fields)
         let isTaken = unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress, let head = unsafe PassThroughLine(base, bytes.count),

@@ -1,5 +1,6 @@
-import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import Testing
 
 @testable import RelayServer

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayJSON
+import RelayRoute
 import Testing
 
 @Suite("A call of the API that is wrong is told where", .timeLimit(.minutes(5)))

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayStore
 import RelayTestSupport
 import Testing
@@ -47,8 +49,8 @@ struct ActionTests {
         }
     }
 
-    private func text(_ job: StoredJob, _ cause: JobReport.Cause) -> String {
-        JobReport(
+    private func text(_ job: StoredJob, _ cause: JobChange.Cause) -> String {
+        JobChange(
             id: job.record.id,
             route: job.record.route,
             user: job.record.submitter?.user,

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -197,7 +198,7 @@ struct SupersedeTests {
         try await bench.reopen()
         #expect(try await bench.job(old).state == .cancelled)
         #expect(try await bench.job(old).end == .superseded)
-        let told = JobReport(
+        let told = JobChange(
             id: old,
             route: "hooks",
             user: nil,

@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -18,7 +19,7 @@ struct ConfinedDamageTests {
     }
 
     private func corrupt(_ id: JobID) -> String {
-        JobReport(id: id, route: "hooks", user: nil, state: .dead, end: .corrupt).text
+        JobChange(id: id, route: "hooks", user: nil, state: .dead, end: .corrupt).text
     }
 
     private func keyed(_ bench: StoreBench, _ count: Int) async throws -> [JobID] {
@@ -89,7 +90,7 @@ struct ConfinedDamageTests {
         #expect(try await bench.claim().map(\.token.id) == [ids[0]])
         try damage(bench, ids[place])
         try await bench.reopen()
-        let flying = JobReport(
+        let flying = JobChange(
             id: ids[0],
             route: "hooks",
             user: nil,
@@ -165,7 +166,7 @@ struct ConfinedDamageTests {
             if place == 0 { try damage(bench, ids[0]) }
         }
         #expect(try await bench.claim().map(\.token.id) == [ids[2]])
-        let superseded = JobReport(
+        let superseded = JobChange(
             id: ids[1],
             route: "hooks",
             user: nil,

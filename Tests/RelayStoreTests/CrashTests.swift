@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayStore
 import RelayTestSupport
 import Testing

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -11,9 +13,9 @@ struct EndedTests {
         _ state: JobState,
         _ end: EndReason,
         after attempts: Int = 0,
-        _ cause: JobReport.Cause = .store
+        _ cause: JobChange.Cause = .store
     ) -> String {
-        JobReport(
+        JobChange(
             id: id,
             route: "hooks",
             user: 7,

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -14,7 +15,7 @@ struct PlainDamageTests {
     }
 
     private func corrupt(_ id: JobID, user: UInt32? = nil) -> String {
-        JobReport(id: id, route: "hooks", user: user, state: .dead, end: .corrupt).text
+        JobChange(id: id, route: "hooks", user: user, state: .dead, end: .corrupt).text
     }
 
     @Test(

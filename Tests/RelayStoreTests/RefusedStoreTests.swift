@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 import RelayTestSupport
 import Testing

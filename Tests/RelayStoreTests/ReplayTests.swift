@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayStore
 import RelayTestSupport
 import Testing

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayPosix
 import RelayTestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Glibc
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayTestSupport
 import Synchronization
 import Testing
@@ -23,7 +25,7 @@ final class StoreBench {
     private var nextID: UInt64 = 1
     private let events: JobStoreEvents
     private let readyRoutes: Log<String>
-    private let endedJobs: Log<JobReport>
+    private let endedJobs: Log<JobChange>
     private let orderingKeysInMemory: Int
     private let eraseDelay: Duration
     private let fault: SQLiteJobStore.Fault?
@@ -47,7 +49,7 @@ final class StoreBench {
         self.orderingKeysInMemory = orderingKeysInMemory
         let log = Log<String>()
         readyRoutes = log
-        let ended = Log<JobReport>()
+        let ended = Log<JobChange>()
         endedJobs = ended
         var events = JobStoreEvents()
         events.ready = { log.add($0.keys) }

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayStore
 import RelayTestSupport
 import Testing
@@ -102,7 +103,7 @@ struct TimeTests {
         #expect(try await bench.state(queued) == .expired)
         // No sweep answers for the one that a claim has come upon.
         func expired(_ id: JobID, _ user: UInt32?) -> String {
-            JobReport(id: id, route: "hooks", user: user, state: .expired, end: .expired).text
+            JobChange(id: id, route: "hooks", user: user, state: .expired, end: .expired).text
         }
         let met = expired(queued, nil)
         #expect(try await bench.ended() == [met])

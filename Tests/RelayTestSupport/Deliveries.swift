@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+package import RelayJobs
+package import RelayRoute
 
 extension Delivery {
     /// The ending in a few words.

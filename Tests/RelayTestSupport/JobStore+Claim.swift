@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 
 extension JobStore {
     /// Claims for attempts to the upstream "one".

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension MemoryJobStore.State {
     func job(_ position: Int64) -> StoredJob? {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension MemoryJobStore.State {
     mutating func advance(to moment: JobMoment) {
@@ -332,8 +333,8 @@ extension MemoryJobStore.Entry {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { body != .expunged || answer.map { $0.body != .expunged } ?? false }
 
-    func report(_ cause: JobReport.Cause = .store, before: JobState? = nil) -> JobReport {
-        JobReport(
+    func report(_ cause: JobChange.Cause = .store, before: JobState? = nil) -> JobChange {
+        JobChange(
             id: record.id,
             route: record.route,
             user: record.submitter?.user,

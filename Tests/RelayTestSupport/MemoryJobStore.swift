@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 import Synchronization
 
 /// A job store in memory, written to be plainly right: what other stores are compared with, and what tests of an
@@ -47,7 +48,7 @@ package final class MemoryJobStore: JobStore {
         var facts = StoreFacts()
         var ready: [String: FreshWork] = [:]
         /// Jobs that this call has ended without anybody's asking for it.
-        var ended: [JobReport] = []
+        var ended: [JobChange] = []
         var pauses: [String: RoutePause] = [:]
         /// By route, whose turn it is.
         var turns: [String: ClaimTurns] = [:]
@@ -208,7 +209,7 @@ extension MemoryJobStore {
             let spares = page.jobs.compactMap { job in order.filter.spares(job).map { (job.position, $0) } }
             for (_, spare) in spares { report.spare(spare) }
             let spared = spares.map(\.0)
-            let cause = JobReport.Cause(action, by: origin)
+            let cause = JobChange.Cause(action, by: origin)
             for job in page.jobs where !spared.contains(job.position) {
                 let delay = order.spacing?.delay(of: report.changed)
                 guard let entry = state.apply(action, to: job.position, delay, &report) else { continue }

@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayRoute
 
 /// Other clocks, by which a job without a task can wait.
 ///

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayRoute
 
 /// Another transport, which a job without a task can use.
 ///

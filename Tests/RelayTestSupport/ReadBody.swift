@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// A streamed body somebody has read from.
 package final class ReadBody: BodySource {

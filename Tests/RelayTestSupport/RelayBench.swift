@@ -1,5 +1,8 @@
+package import RelayBase
 package import RelayCore
 package import RelayJSON
+package import RelayJobs
+package import RelayRoute
 
 /// A route with two upstreams; tests change its policy.
 package func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayRoute
 import Synchronization
 
 /// A transport that plays a script and remembers what it was asked to send.

@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 package import Synchronization
 
 /// The calls that a test has a store in memory fail, hold back and remember.

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 import Synchronization
 
 /// A clock that moves only when a test moves it, or when somebody sleeps on it.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 import RelayTransport
 import Testing
 

@@ -1,6 +1,7 @@
 import CZlib
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 import RelayTransport
 import Testing
 

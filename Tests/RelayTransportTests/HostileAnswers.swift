@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// An answer that must become a named failure.
 struct HostileAnswer: Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import COpenSSL
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 import RelayTransport
 import Synchronization

@@ -1,6 +1,7 @@
 import COpenSSL
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 import RelayTransport
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 import RelayTestSupport
 import RelayTransport
 import Testing

@@ -5,8 +5,8 @@ struct DocumentedTests {
     @Test(
         "Every public declaration has a documentation comment",
         arguments: [
-            "RelayJSON", "RelayCore", "RelayKit", "RelaySockets", "RelayTransport", "RelayClient",
-            "RelayFoundation",
+            "RelayJSON", "RelayBase", "RelayRoute", "RelayJobs", "RelayCore", "RelayKit", "RelaySockets",
+            "RelayTransport", "RelayClient", "RelayFoundation",
         ]
     )
     func everything(room: String) {

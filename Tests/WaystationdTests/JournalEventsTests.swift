@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngineBench
+import RelayJobs
 import RelaySystemd
 import RelayTestSupport
 import Synchronization

@@ -1,8 +1,9 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayEngineBench
 import RelayJSON
 import RelayPosix
+import RelayRoute
 import RelayServer
 import RelayStore
 import RelayTestSupport

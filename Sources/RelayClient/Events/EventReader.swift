@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Reads events over one connection after the other.
 struct EventReader {

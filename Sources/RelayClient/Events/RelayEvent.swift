@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 import RelayJSON
 
 /// Something that happened at the relay.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// A request that is fit to be sent.

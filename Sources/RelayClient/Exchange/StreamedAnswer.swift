@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 import RelayHTTP
 import RelayPosix
 import Synchronization

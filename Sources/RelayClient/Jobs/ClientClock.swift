@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 import RelayPosix
 
 /// The clock by which a client waits between two looks at the relay; sockets have the kernel's.

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 import RelayJSON
 
 /// A job as the relay tells of it: one that is kept on disk, or one that was answered a moment ago.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// How often a client asks again that waits for something at a relay which may stop meanwhile.
 struct Patience {

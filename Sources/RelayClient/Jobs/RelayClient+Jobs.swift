@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 extension RelayClient {
     /// Hands a request over for keeping: when this returns, the job survives a loss of power.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// How a job is to be kept and delivered; what is nil is left to the route.
 public struct SubmissionOptions: Sendable {

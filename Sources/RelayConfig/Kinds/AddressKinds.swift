@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ValueKind where Value == AddressRange {
     static var addressRange: ValueKind {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 /// Fields that carry credentials; those belong under `auth`, where they are bound to an origin.
 private let credentialFields: Set<String> = ["authorization", "proxy-authorization", "cookie"]

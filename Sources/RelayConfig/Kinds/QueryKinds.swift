@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ValueKind where Value == [(name: String, value: RouteQuery.Value)] {
     /// Query parameters by name; no message shows a value.

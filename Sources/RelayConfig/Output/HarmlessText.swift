@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// Tells texts that can be no secret: what stands under an unknown key is shown only when it is one of these.

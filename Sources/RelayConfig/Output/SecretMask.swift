@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Finds what is probably a secret in a text that may not even be JSON, by the name in front of it.
 ///

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     /// Reports a failure that `success.fail` never names, since `api_error` has the same answers before it.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     static var credentials: ValueKind<[(name: String, value: OAuth2Draft)]> {

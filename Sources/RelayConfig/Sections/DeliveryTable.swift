@@ -1,5 +1,5 @@
-import RelayCore
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     static var delivery: Section<DeliverySettings> {

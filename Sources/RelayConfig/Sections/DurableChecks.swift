@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 // The meaning of a route's rules for jobs that are kept on disk.
 extension ConfigurationTable {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     /// The keys of a route that say what is done to requests and answers, in the order of an attempt.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     /// A token endpoint; only a shared one says for itself which addresses and authorities it trusts.

@@ -1,5 +1,3 @@
-import RelayCore
-
 extension Section {
     /// So many of something in so much time; what absence of `burst` means is for each rate to say.
     init(

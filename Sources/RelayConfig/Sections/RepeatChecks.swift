@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 // The rules of a route that look as if they would send again, and will not.
 extension ConfigurationTable {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     /// Failure kinds of later versions: refused in `on`, since no rule could ever act on them.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 /// A route as the file has it: names not yet looked up, actions not yet built.
 struct RouteDraft {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     static var routes: ValueKind<[(name: String, value: RouteDraft)]> {

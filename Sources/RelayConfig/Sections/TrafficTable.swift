@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 // The keys that keep the requests of a route from making an upstream's trouble worse.
 extension ConfigurationTable {

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     /// The conditions that must hold between the upstreams of a route, and between them and the rest.

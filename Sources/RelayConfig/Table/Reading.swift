@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 
 /// One pass over a configuration: where it is, what it has found, what it has to look things up in.
 struct Reading {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// An object of the configuration: its keys, and what must hold between them.

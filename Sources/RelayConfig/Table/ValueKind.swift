@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// One kind of value: how it looks, how it is read, how it would be written.

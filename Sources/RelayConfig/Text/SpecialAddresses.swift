@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayRoute
 
 /// Addresses that are not the public internet's: an upstream there must be allowed by name.
 enum SpecialAddresses {

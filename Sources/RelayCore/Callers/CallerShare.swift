@@ -1,9 +1,11 @@
+package import RelayBase
+package import RelayRoute
 import Synchronization
 
 /// The part that one caller takes of what all share, by all its connections on all loops.
 ///
 /// A quantity without a bound costs a request an addition at its beginning and one at its end.
-package final class CallerShare: Sendable {
+package final class CallerShare: MemoryShare {
     /// Nil stands for all callers of ports, whom nobody knows.
     package let user: UInt32?
     private let underWay = Atomic<Int>(0)
@@ -68,10 +70,10 @@ package final class CallerShare: Sendable {
     }
 
     /// Counts so many bytes more of what it holds, or fewer.
-    func charge(_ bytes: Int) { charged.add(bytes, ordering: .relaxed) }
+    package func charge(_ bytes: Int) { charged.add(bytes, ordering: .relaxed) }
 
     /// Whether it has more now than it may; counted as a refusal where it is one.
-    func isOver(_ limits: CallerLimits, isRefused: Bool) -> Bool {
+    package func isOver(_ limits: CallerLimits, isRefused: Bool) -> Bool {
         guard let most = limits.maxBytes, bytes > most else { return false }
         if isRefused { refused(.bytes) }
         return true

@@ -1,3 +1,5 @@
+package import RelayBase
+package import RelayRoute
 import Synchronization
 
 /// The callers that are known: those that have a connection, something under way, or came too fast a moment ago.

@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// Counts what a caller is refused, so that a flood is told of at once and then once a minute.
 ///
 /// | second | refused | told |

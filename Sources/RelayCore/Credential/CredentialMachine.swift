@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 /// The life of one fetched credential: one refresh at a time, one for each generation, failures remembered.
 package struct CredentialMachine: Sendable {
     package private(set) var token: Token?

@@ -1,3 +1,7 @@
+package import RelayBase
+package import RelayJobs
+package import RelayRoute
+
 /// Every credential of one configuration.
 ///
 /// Routes share it: a 401 met by many jobs is one refresh.

@@ -1,3 +1,5 @@
+import RelayBase
+import RelayRoute
 import Synchronization
 
 /// Drives one `CredentialMachine`: lock, ask, unlock, act.

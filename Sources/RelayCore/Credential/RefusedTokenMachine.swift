@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The record of an upstream that refuses even freshly fetched tokens: while it does, they are fetched ever more
 /// rarely, and not once for every request.
 package struct RefusedTokenMachine: Sendable {

@@ -1,4 +1,6 @@
+package import RelayBase
 import RelayJSON
+package import RelayRoute
 
 /// The token request of RFC 6749 and what its answer says; pure.
 package struct TokenExchange: Sendable {

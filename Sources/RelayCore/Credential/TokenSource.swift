@@ -1,3 +1,6 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// Where the values of one fetched credential come from.

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 // The judgement of an answer: steps 3 to 7 of the way of one attempt.
 extension ExecutionMachine {
     /// Sends the attempt on to where a redirect leads, where the route follows it.
@@ -33,10 +36,10 @@ extension ExecutionMachine {
             if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
             return Collecting(inbound: inbound, limit: limit, passesRest: source.length == nil)
         }
-        guard let length = source.length, length <= Relay.collectLimit,
+        guard let length = source.length, length <= ResponseJudge.collectLimit,
             program != nil || context.route.mendsBrokenBody(of: status)
         else { return nil }
-        return Collecting(inbound: inbound, limit: Int(Relay.collectLimit))
+        return Collecting(inbound: inbound, limit: Int(ResponseJudge.collectLimit))
     }
 
     private func keepsAnswer(_ status: Status) -> Bool {

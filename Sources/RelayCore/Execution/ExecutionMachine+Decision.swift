@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 // The steps that follow a failure.
 extension ExecutionMachine {
     mutating func attemptFailed(_ failure: Failure, _ moment: Moment) {
@@ -216,16 +219,5 @@ extension CannedResponse {
         var fields = HeaderFields()
         for field in self.fields { fields.append(field.name, field.value) }
         return HTTPResponse(status: status, fields: fields, body: body.isEmpty ? .empty : .bytes(body))
-    }
-}
-
-extension Failure {
-    /// Whether it is an answer by which its upstream says not to come again with the request: it works, and knows.
-    var saysStop: Bool { status != nil && isRetryable == false }
-
-    /// Whether the failure is the upstream's, so that another request to it would likely fare no better.
-    var saysUpstreamFailed: Bool {
-        if let status { return status.class == .serverError }
-        return FailureGroup.allCases.contains { $0.contains(kind) }
     }
 }

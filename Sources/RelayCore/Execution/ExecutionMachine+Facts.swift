@@ -1,3 +1,7 @@
+package import RelayBase
+import RelayJobs
+package import RelayRoute
+
 // The questions that a driver asks of the step it is at.
 extension ExecutionMachine {
     /// The attempt, made from the unprepared request; mutating, so that the machine is not copied for it.

@@ -1,3 +1,7 @@
+package import RelayBase
+package import RelayJobs
+import RelayRoute
+
 // Answering in the upstream's stead, and going on as a kept job.
 extension ExecutionMachine {
     /// The request that is to be kept before the answer is given; nil where none is.

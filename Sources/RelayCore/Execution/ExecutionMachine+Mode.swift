@@ -1,3 +1,7 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
+
 // Where a request that somebody waits for and the run of a durable job part: nowhere else.
 extension ExecutionMachine {
     /// Whether it is one run of a durable job, which ends with the first wait; somebody waits for the answer of any other.

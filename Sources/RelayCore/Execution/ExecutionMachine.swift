@@ -1,3 +1,7 @@
+package import RelayBase
+import RelayJobs
+package import RelayRoute
+
 /// One job on its way, between its waits: what happened goes in as an event, what the job needs next stands in `step`.
 ///
 /// Its driver does what the step says, by a task that waits or by the events of connections, and tells what came of

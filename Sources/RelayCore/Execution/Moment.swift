@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The facts that a machine has to know of the world at the moment of an event.
 package struct Moment: Sendable {
     /// The monotonic clock.

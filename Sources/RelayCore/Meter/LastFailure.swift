@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The latest failure, as a route and each of its upstreams remember it.
 package struct LastFailure: Sendable {
     package let kind: FailureKind

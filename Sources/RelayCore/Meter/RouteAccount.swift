@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The part of a route's figures that is told but seldom: what failed, what the rules did, and how the route is doing.
 package struct RouteAccount: Sendable {
     package var health = RouteHealth()

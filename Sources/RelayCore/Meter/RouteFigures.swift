@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The outcomes of a route's requests since the daemon started.
 package struct RouteFigures: Sendable {
     /// Answered by an upstream, as the route's rules understand success.

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayJobs
+
 /// How a route is doing, in one word; what several of them fit goes by the first.
 package enum RouteCondition: String, CaseIterable, Sendable {
     /// Half of the requests of the last minute failed, or of the latest twenty; until less than three of ten do.

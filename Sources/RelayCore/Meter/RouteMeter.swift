@@ -1,3 +1,6 @@
+package import RelayBase
+import RelayJobs
+package import RelayRoute
 import Synchronization
 
 /// The figures of a route since the daemon started; they outlive a reload.

@@ -1,3 +1,4 @@
+import RelayBase
 import Synchronization
 
 /// One duration of a bucket, and the trace in which it can be looked at.

@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 /// The field lines that every request of a route gets, composed once for one value of its credential.
 ///
 /// They are the lines that `Preparation` adds, asked with an id and a moment that stand nowhere else: where these appear

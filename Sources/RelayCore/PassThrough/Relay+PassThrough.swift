@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 extension RouteTraffic {
     /// The head of an answer that is passed through is there, and its content is still on its way.
     package func answeringPlainly(

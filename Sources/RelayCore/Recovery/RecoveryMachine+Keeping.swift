@@ -1,3 +1,7 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
+
 // Answering now, and going on as a kept job.
 extension RecoveryMachine {
     /// The prospect of the request if it were kept.

@@ -1,3 +1,7 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
+
 extension RecoveryMachine {
     /// Reads the rules from `first` on until one decides.
     mutating func read(

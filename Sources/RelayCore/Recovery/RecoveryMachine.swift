@@ -1,3 +1,7 @@
+package import RelayBase
+package import RelayJobs
+package import RelayRoute
+
 /// Decides what happens after every attempt of one job.
 ///
 /// The machine counts every allowance itself: no rule can spend more than the configuration gave it. It is told

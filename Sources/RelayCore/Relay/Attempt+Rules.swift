@@ -1,3 +1,5 @@
+public import RelayBase
+
 extension Collection<Attempt> {
     /// The rules that acted and let the job go on: each once, in the order they first did.
     public var recoveredBy: [String] {

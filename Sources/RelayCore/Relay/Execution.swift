@@ -1,3 +1,7 @@
+import RelayBase
+package import RelayJobs
+package import RelayRoute
+
 /// One job's machine with what its driver holds for it.
 ///
 /// A class, so that the frames of the waiting code hold one reference. Confined to the job's task or, before it has one,

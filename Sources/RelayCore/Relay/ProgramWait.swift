@@ -1,3 +1,4 @@
+package import RelayBase
 import Synchronization
 
 /// Runs a program's own code, cancels it at `deadline` and leaves it to itself when it has not ended a second later.

@@ -1,3 +1,6 @@
+package import RelayBase
+import RelayJobs
+
 extension Relay {
     /// Runs a durable job, whose context has its history, to its end or to its first wait.
     ///

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 // Room for an answer that is to be collected; until there is some, its sender is held back.
 extension Relay {
     /// Bytes that the account of memory allows an answer whose length nobody knows, where the route allows more.

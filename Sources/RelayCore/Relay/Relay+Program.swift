@@ -1,3 +1,6 @@
+package import RelayBase
+import RelayRoute
+
 // The waits in which a program's own code runs; each ends, whatever that code does.
 extension Relay {
     @inline(never)

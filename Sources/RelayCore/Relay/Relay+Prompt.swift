@@ -1,3 +1,7 @@
+import RelayBase
+import RelayJobs
+package import RelayRoute
+
 // A job without a task, as long as it waits for nothing but its upstream and the time.
 extension Relay {
     /// How far a job got without a task.

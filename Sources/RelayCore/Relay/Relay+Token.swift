@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 extension Relay {
     /// Gets the credential of the attempt that has begun: at once where there is a good one.
     @inline(never)

@@ -1,3 +1,7 @@
+package import RelayBase
+import RelayJobs
+import RelayRoute
+
 /// Runs one request through preparation, attempts and recovery to its one outcome.
 ///
 /// The same code serves the daemon and programs that use the library: what differs is behind the ports. Decisions are
@@ -16,10 +20,6 @@ package final class Relay: Sendable {
         others.remove(.userAgent)
         addedBesideAgent = others
     }
-
-    /// Bodies of a known length up to this are collected before they are passed on where a rule may act on a truncated
-    /// answer; anything else streams through.
-    package static let collectLimit: UInt64 = 262_144
 
     /// Runs one request that is not durable, and tells of its end; its time counts from `began`, by default from now.
     package func perform(

@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 extension Route {
     /// Attempts one job may make, the caller's bound included.
     func maxAttempts(_ options: JobOptions, isDurable: Bool) -> Int {

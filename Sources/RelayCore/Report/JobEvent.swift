@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayJobs
+
 /// Something that happened to a job, to a route or to the relay; past tense.
 ///
 /// The code that tells of an event tells the announcer alone; each listener takes up what is its own. Large and

@@ -1,3 +1,7 @@
+package import RelayBase
+package import RelayJobs
+import RelayRoute
+
 /// The course of a job: the one account of it, whoever asks and wherever it is told.
 ///
 /// A class, since it goes through many hands and each of them has the same.
@@ -41,19 +45,7 @@ package final class JobReport: Sendable {
     /// How long it waited for a permit of its route before anything else; nil where it did not have to.
     package let permitWait: Duration?
 
-    /// A cause that may change a job.
-    package enum Cause: Hashable, Sendable {
-        /// An attempt, or what was decided after it.
-        case run
-        /// The store: its time ran out, a crash cut it off, its record is damaged, a newer job took its place.
-        case store
-        /// Its acceptance, which nobody was told of any more: it was no job to anybody.
-        case unawaited
-        /// Somebody acted on it; nil when the kernel has no name for them.
-        case action(JobAction, by: UInt32?)
-        /// Its route was paused or goes on.
-        case pause
-    }
+    package typealias Cause = JobChange.Cause
 
     /// A job that has run, with the last answer it had.
     package init(
@@ -112,26 +104,17 @@ package final class JobReport: Sendable {
     }
 
     /// A job as the store alone knows it.
-    package init(
-        id: JobID,
-        route: String,
-        user: UInt32?,
-        state: JobState,
-        reason: WaitReason? = nil,
-        end: EndReason? = nil,
-        attemptCount: Int = 0,
-        cause: Cause = .store,
-        answeredWith: StandIn? = nil,
-        isRevived: Bool = false
-    ) {
-        self.id = id
-        self.route = route
-        self.user = user
-        self.state = state
-        self.reason = reason
-        self.end = end
-        self.attemptCount = attemptCount
-        self.cause = cause
+    package init(_ change: JobChange, answeredWith: StandIn? = nil) {
+        id = change.id
+        route = change.route
+        user = change.user
+        state = change.state
+        reason = change.reason
+        end = change.end
+        attemptCount = change.attemptCount
+        cause = change.cause
+        isRevived = change.isRevived
+        self.answeredWith = answeredWith
         isDurable = true
         context = nil
         source = nil
@@ -140,8 +123,6 @@ package final class JobReport: Sendable {
         attempts = []
         sentOnceBecause = nil
         keptJob = nil
-        self.answeredWith = answeredWith
-        self.isRevived = isRevived
         permitWait = nil
     }
 
@@ -206,6 +187,9 @@ extension JobReport {
         return nil
     }
 
+    /// How long it waited for a permit of its route, where that is worth a word.
+    package var permitWords: String? { permitWait.flatMap { PermitWait.words($0) } }
+
     /// Whether the answer is the upstream's, and no stand-in.
     package var isFromUpstream: Bool { source == nil || source == .upstream }
 
@@ -214,9 +198,4 @@ extension JobReport {
         guard !isDurable, let failure, let context else { return false }
         return context.isBreached(by: failure)
     }
-}
-
-extension Failure {
-    /// Whether the caller ended it, who hung up or did not bring the body it should: it says nothing of the upstream.
-    package var isCallers: Bool { kind == .cancelled || kind == .clientGone || kind == .httpRequestError }
 }

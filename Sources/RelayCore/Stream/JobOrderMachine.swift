@@ -1,7 +1,7 @@
 /// The books of one job stream: who is under way, which outcomes wait, when the next job may begin.
 ///
 /// At most `limit` jobs are under way or wait to be taken, so neither a slow upstream nor a slow reader makes it grow.
-package struct JobOrderMachine<Outcome: Sendable>: Sendable {
+package struct JobOrderMachine<Result: Sendable>: Sendable {
     private let limit: Int
     private let order: JobOrder
     /// Jobs begun so far.
@@ -9,7 +9,7 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
     private var ended = 0
     private var taken = 0
     /// Outcomes by their turn: the place of their job, or how many jobs had ended before.
-    private var waiting: [Int: (index: Int, outcome: Outcome)] = [:]
+    private var waiting: [Int: (index: Int, outcome: Result)] = [:]
     private var newest: [String: Int] = [:]
     private var keys: [Int: String] = [:]
 
@@ -39,7 +39,7 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
     }
 
     /// A job ended.
-    package mutating func ended(_ outcome: Outcome, at index: Int) {
+    package mutating func ended(_ outcome: Result, at index: Int) {
         waiting[order == .input ? index : ended] = (index, outcome)
         ended += 1
         forgetKey(of: index)
@@ -64,7 +64,7 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
     package var isReady: Bool { !waiting.isEmpty && waiting[taken] != nil }
 
     /// The outcome to report next and the place of its job; nil when none may be.
-    package mutating func take() -> (index: Int, outcome: Outcome)? {
+    package mutating func take() -> (index: Int, outcome: Result)? {
         guard let next = waiting.removeValue(forKey: taken) else { return nil }
         taken += 1
         return next

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// The word of an attempt's end on its upstream; on the request it says nothing.
 struct AttemptWord: Sendable, Equatable {
     var breaker = BreakerMachine.Word.nothing
@@ -11,7 +14,7 @@ struct AttemptWord: Sendable, Equatable {
     /// Whether the caller gave up, or its time was over: that counts only where it waited longer than usual.
     var isCallersEnd = false
     /// The failure for which traffic to an upstream is stopped, as rules are asked about it.
-    var cause: TrafficHold.Cause?
+    var cause: HoldCause?
 
     /// Nothing is known.
     init() {}
@@ -55,7 +58,7 @@ struct AttemptWord: Sendable, Equatable {
         wallMilliseconds: Int64
     ) {
         let whose = named.saysStop ? .request : failure.cause
-        cause = TrafficHold.Cause(kind: named.kind, status: named.treatedAsStatus ?? named.status)
+        cause = HoldCause(kind: named.kind, status: named.treatedAsStatus ?? named.status)
         switch whose {
         case .relay, .caller:
             cause = nil

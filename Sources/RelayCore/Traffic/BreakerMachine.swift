@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 /// Stops traffic to an upstream that fails, and finds out with one attempt at a time whether it is back.
 ///
 /// With the defaults it opens when 95 of 100 attempts failed that ended in the last 2 s, of at least 20 (the last 20 where

@@ -1,3 +1,5 @@
+import RelayBase
+
 /// How requests of each class fare with an upstream whose circuit breaker opens: the breaker stops those that fail, and
 /// lets those through that do not.
 ///

@@ -1,3 +1,5 @@
+import RelayBase
+
 /// Attempts of each class beyond half of what may be under way with an upstream: a class that gets no answers does not take
 /// the places of those that do.
 ///

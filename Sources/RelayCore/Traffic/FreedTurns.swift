@@ -1,3 +1,5 @@
+import RelayBase
+
 /// A turn that was taken ahead of its time.
 struct TakenTurn: Hashable, Sendable {
     let at: Instant

@@ -1,3 +1,5 @@
+import RelayBase
+
 /// The requests that an upstream has asked to wait with, and until when: no more than it has said.
 ///
 /// An answer speaks of the kind of request that it answers, with the credential that came with it, or of all that share the

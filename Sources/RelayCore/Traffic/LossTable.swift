@@ -1,3 +1,5 @@
+import RelayBase
+
 /// Losses of one kind of request only, which say nothing of how many attempts their upstream takes: a window that each of
 /// them narrowed would have the others wait.
 ///

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// How fast an upstream may be sent to that has said there is too much (429): slower at once, and faster again as long as it
 /// takes what it gets.
 ///
@@ -105,7 +108,7 @@ struct PaceMachine: Sendable {
     mutating func clear() { (limit, scope) = (nil, nil) }
 
     /// The spacing of attempts; nil while nothing is held back.
-    func spacing(_ now: Instant) -> RateLimitMachine.Spacing? {
+    func spacing(_ now: Instant) -> RateSpacing? {
         guard let rate = rate(now) else { return nil }
         return .init(interval: Int64(1e9 / rate), burst: max(1, Int(rate * PaceMachine.slack)))
     }

@@ -1,3 +1,5 @@
+import RelayBase
+
 /// The part of a path that tells what is asked for, and not of which: `/api/v1/orders/*` of `/api/v1/orders/1723/lines`.
 ///
 /// It has two segments, and before them what leads up to a version (`v1`, `v58.0`, the `2` of `/rest/api/2`) among the first

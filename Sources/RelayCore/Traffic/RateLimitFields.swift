@@ -1,3 +1,4 @@
+import RelayBase
 import RelayJSON
 
 /// An answer's word on the upstream's own limit: how long nothing is left of it.

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// Spaces attempts: one for each interval, and at most a burst of them at once.
 ///
 /// The generic cell rate algorithm: `due` is when the next attempt would be on time if none came in a burst. With 50 per
@@ -6,23 +9,6 @@
 /// 25 each, however many requests wait. A turn that is given back goes to whoever comes next, or is as if it had never been
 /// taken where nobody has a later one.
 struct RateLimitMachine: Sendable {
-    /// The spacing of attempts.
-    struct Spacing: Sendable, Equatable {
-        /// Nanoseconds from one turn to the next.
-        var interval: Int64
-        /// Turns that may be taken at once.
-        var burst: Int
-
-        /// How far beyond the next attempt the one that would be on time may be, in nanoseconds.
-        var allowance: Int64 { times(burst - 1) }
-
-        /// Nanoseconds of so many intervals.
-        func times(_ count: Int) -> Int64 {
-            let (all, overflow) = interval.multipliedReportingOverflow(by: Int64(count))
-            return overflow ? .max : all
-        }
-    }
-
     /// The side that asks for a turn.
     enum Side: Sendable {
         case request
@@ -38,14 +24,14 @@ struct RateLimitMachine: Sendable {
     /// The last turn between those of requests that somebody has: what was taken before it stays in line.
     private var lastBetween = Instant(nanoseconds: .min / 2)
     /// By what `due` was reckoned; nil before anything was.
-    private var present: Spacing?
+    private var present: RateSpacing?
     private var freed = FreedTurns()
 
     /// When an attempt may go; now is `now`.
     ///
     /// A turn that was given back is offered to requests unless `afterAll` is asked for, from where any later moment will
     /// do as well; kept jobs cannot wait for its very moment, and have one left to them instead.
-    func next(_ spacing: Spacing, _ side: Side, _ now: Instant, afterAll: Bool = false) -> Instant {
+    func next(_ spacing: RateSpacing, _ side: Side, _ now: Instant, afterAll: Bool = false) -> Instant {
         let last = max(now, endOfLine(spacing, now))
         let mayReuse = side == .request && !afterAll
         let main = mayReuse ? min(last, freed.first(from: now) ?? last) : last
@@ -55,7 +41,8 @@ struct RateLimitMachine: Sendable {
 
     /// An attempt goes at that moment, which `next` has named.
     @discardableResult
-    mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn {
+    mutating func take(_ spacing: RateSpacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn
+    {
         adopt(spacing, now)
         freed.forget(before: now)
         if side == .request, let turn = freed.take(at: moment) { return turn }
@@ -77,7 +64,7 @@ struct RateLimitMachine: Sendable {
     }
 
     /// The attempt that had taken that turn does not go.
-    mutating func giveBack(_ turn: TakenTurn, _ spacing: Spacing, _ now: Instant) {
+    mutating func giveBack(_ turn: TakenTurn, _ spacing: RateSpacing, _ now: Instant) {
         adopt(spacing, now)
         freed.add(turn, now)
         while let last = freed.take(before: due, after: lastBetween) { due = last.before }
@@ -85,7 +72,7 @@ struct RateLimitMachine: Sendable {
 
     /// Kept jobs would go now if they might: from now on turns are left to them, and for as long as something else holds
     /// them back `until` then.
-    mutating func wanted(_ spacing: Spacing, _ now: Instant, until: Instant) {
+    mutating func wanted(_ spacing: RateSpacing, _ now: Instant, until: Instant) {
         adopt(spacing, now)
         if let left, left.until <= now { endSharing(now) }
         let end = endOfLine(spacing, now)
@@ -105,7 +92,7 @@ struct RateLimitMachine: Sendable {
     }
 
     /// A turn that was given back is theirs, and the one that they would have had instead is another's.
-    private mutating func useFreed(_ moment: Instant, _ spacing: Spacing, end: Instant, _ now: Instant) {
+    private mutating func useFreed(_ moment: Instant, _ spacing: RateSpacing, end: Instant, _ now: Instant) {
         guard let turn = freed.take(at: moment) else { return }
         guard var left = left else {
             self.left = LeftTurns(series: end, given: turn, until: now)
@@ -129,7 +116,7 @@ struct RateLimitMachine: Sendable {
     }
 
     /// How many attempts of kept jobs may go now, of as many as `most`.
-    func room(_ spacing: Spacing, _ now: Instant, atMost most: Int) -> Int {
+    func room(_ spacing: RateSpacing, _ now: Instant, atMost most: Int) -> Int {
         let owed = max(0, now.duration(to: due(spacing, now)).saturatedNanoseconds)
         let free =
             Int64(spacing.burst) - owed / spacing.interval - (owed % spacing.interval > 0 ? 1 : 0)
@@ -141,11 +128,11 @@ struct RateLimitMachine: Sendable {
     func isIdle(_ now: Instant) -> Bool { due <= now }
 
     /// When the next attempt may go after all that have a turn.
-    private func endOfLine(_ spacing: Spacing, _ now: Instant) -> Instant {
+    private func endOfLine(_ spacing: RateSpacing, _ now: Instant) -> Instant {
         due(spacing, now).advanced(by: .nanoseconds(-spacing.allowance))
     }
 
-    private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
+    private mutating func keepSharing(_ spacing: RateSpacing, _ now: Instant) {
         guard let left else { return }
         let memory = Duration.nanoseconds(max(RateLimitMachine.memory, spacing.times(4)))
         self.left?.until = max(left.until, max(now, left.next).advanced(by: memory))
@@ -153,7 +140,7 @@ struct RateLimitMachine: Sendable {
 
     /// `due` as it is with another spacing: who stands in line is as many turns from now as before, and a burst that was
     /// taken is no debt beyond the burst there is.
-    private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
+    private func due(_ spacing: RateSpacing, _ now: Instant) -> Instant {
         guard let present, present != spacing, due > now else { return due }
         let most = Duration.nanoseconds(spacing.allowance)
         let line = due.advanced(by: .nanoseconds(-present.allowance))
@@ -162,23 +149,16 @@ struct RateLimitMachine: Sendable {
     }
 
     /// A moment to come as it is with another interval: as many turns from now as before.
-    private func scaled(_ moment: Instant, _ spacing: Spacing, _ now: Instant) -> Instant {
+    private func scaled(_ moment: Instant, _ spacing: RateSpacing, _ now: Instant) -> Instant {
         guard let present, moment > now else { return moment }
         let turns = Double(now.duration(to: moment).saturatedNanoseconds) / Double(present.interval)
         return now.advanced(by: .nanoseconds(Int64(min(turns * Double(spacing.interval), 9e18))))
     }
 
-    private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
+    private mutating func adopt(_ spacing: RateSpacing, _ now: Instant) {
         guard present != spacing else { return }
         due = due(spacing, now)
         if let series = left.map({ scaled($0.series, spacing, now) }) { left?.series = series }
         present = spacing
-    }
-}
-
-extension RateLimitSettings {
-    var spacing: RateLimitMachine.Spacing {
-        // A program may have set what the configuration refuses.
-        .init(interval: max(1, per.saturatedNanoseconds / Int64(max(1, maxRequests))), burst: max(1, burst))
     }
 }

@@ -1,3 +1,5 @@
+package import RelayBase
+
 /// The kind of a request, as far as the protection of upstreams tells requests apart, and the user that asks.
 ///
 /// It is made only where an upstream is in trouble: a request to one that is well pays nothing for it.

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// Bounds what a route's retries add to its load, whatever its rules allow.
 ///
 /// With the defaults, of a route with 100 requests a second: while every attempt fails, 100 retries in each ten seconds,

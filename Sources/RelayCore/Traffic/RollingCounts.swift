@@ -1,3 +1,5 @@
+import RelayBase
+
 /// Events of the last so long, counted in ten slices: the older ones go a slice at a time.
 struct RollingCounts: Sendable {
     /// The counts of a slice, or of all of them.

@@ -1,3 +1,6 @@
+package import RelayBase
+import RelayRoute
+
 /// How the traffic of a route stands: what its upstreams take, and what holds it back.
 package struct RouteStanding: Sendable {
     package struct Upstream: Sendable {

@@ -1,3 +1,5 @@
+package import RelayBase
+package import RelayRoute
 import Synchronization
 
 /// The traffic of one route to its upstreams, and the leave that attempts get: shared by all loops, by jobs that are

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 // The room by which kept jobs are claimed.
 extension RouteTrafficMachine {
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.

@@ -1,8 +1,11 @@
+import RelayBase
+import RelayRoute
+
 // The turns of the route and of an upstream that is not to be sent too fast.
 extension RouteTrafficMachine {
     /// The route's rate as it is now, which requests of an earlier one keep to as well; those of before there was any do
     /// not.
-    func spacing(_ route: Route) -> RateLimitMachine.Spacing? {
+    func spacing(_ route: Route) -> RateSpacing? {
         route.spacing == nil ? nil : (self.route ?? route).spacing
     }
 

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// The traffic of one route to its upstreams, and the leave that attempts get.
 struct RouteTrafficMachine: Sendable {
     /// In the route's order; empty until the first of them is asked about.

@@ -1,3 +1,7 @@
+package import RelayBase
+package import RelayJobs
+import RelayRoute
+
 /// The leave to send one attempt, given back with what came of it.
 package struct TrafficLeave: Hashable, Sendable {
     /// Index of the upstream in the route's list.
@@ -80,7 +84,7 @@ package struct TrafficHold: Sendable, Hashable {
     /// Since when that has held; nil where that is not known.
     package var since: Instant?
     /// The failure for which the upstream is sent nothing; nil where that is not known.
-    var cause: Cause?
+    var cause: HoldCause?
     /// Whether a probe is under way.
     var isProbing = false
     /// The requests that it is about, in words; nil where it is about all.
@@ -91,14 +95,6 @@ package struct TrafficHold: Sendable, Hashable {
     var isTooLate = false
     /// For how long a kept job that it holds back is not claimed again; nil leaves that to its route.
     package var pause: Duration?
-
-    /// A failure as rules are asked about it.
-    struct Cause: Hashable, Sendable {
-        var kind: FailureKind
-        var status: Status?
-
-        var failure: Failure { Failure(kind, sent: .answered, "", status: status) }
-    }
 
     package init(reason: Reason, upstream: String? = nil, until: Instant, since: Instant? = nil) {
         self.reason = reason
@@ -171,9 +167,4 @@ extension TrafficHold {
         failure.retryAfter = wait
         return failure
     }
-}
-
-extension Failure {
-    /// Whether the relay itself held the attempt back, for a reason that is the route's and not the job's.
-    var isHold: Bool { sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited) }
 }

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 // Requests that are told apart, since the upstream is in trouble or nearly full.
 extension UpstreamTraffic {
     /// Kept jobs that are claimed at once to find those that may go, and how soon after others.

@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// How one upstream of a route takes what it is sent, and what it may be sent next.
 struct UpstreamTraffic: Sendable {
     let name: String
@@ -35,7 +38,7 @@ struct UpstreamTraffic: Sendable {
     /// The class that probed last, in vain.
     var lastProbe: RequestClass?
     /// Its last failure that counts against it.
-    private(set) var cause: TrafficHold.Cause?
+    private(set) var cause: HoldCause?
 
     init(_ upstream: Upstream, of route: Route) {
         name = upstream.name
@@ -68,12 +71,12 @@ struct UpstreamTraffic: Sendable {
         _ route: Route,
         of asked: RequestClass? = nil,
         _ now: Instant
-    ) -> RateLimitMachine.Spacing? {
+    ) -> RateSpacing? {
         pace.concerns(asked?.asked) ? spacingOfScope(route, now) : nil
     }
 
     /// The spacing of those attempts that are spaced.
-    func spacingOfScope(_ route: Route, _ now: Instant) -> RateLimitMachine.Spacing? {
+    func spacingOfScope(_ route: Route, _ now: Instant) -> RateSpacing? {
         route.longestHold == nil ? nil : pace.spacing(now)
     }
 

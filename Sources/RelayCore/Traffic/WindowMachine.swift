@@ -1,3 +1,6 @@
+import RelayBase
+import RelayRoute
+
 /// How many attempts may be under way with an upstream, by how it takes them: additive increase, multiplicative decrease.
 ///
 /// It begins with all that the route allows, so that nothing is held back before anything is wrong. It shrinks at most once

@@ -1,3 +1,4 @@
+package import RelayBase
 package import RelayCore
 
 /// The one place that is told what happens, and the only one that knows who listens.

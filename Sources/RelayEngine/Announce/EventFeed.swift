@@ -1,3 +1,4 @@
+package import RelayBase
 package import RelayCore
 import Synchronization
 

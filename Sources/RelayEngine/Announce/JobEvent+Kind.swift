@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+import RelayJobs
+import RelayRoute
 
 extension JobEvent {
     /// The name of an event in the feed.

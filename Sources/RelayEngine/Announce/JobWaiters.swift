@@ -1,4 +1,6 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
+package import RelayJobs
 import Synchronization
 
 /// Those who wait for a job to change.

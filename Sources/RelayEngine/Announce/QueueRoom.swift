@@ -1,4 +1,6 @@
+import RelayBase
 package import RelayCore
+import RelayJobs
 import Synchronization
 
 /// How many more jobs may wait for their delivery; whoever hands one over holds its room before it is on disk.

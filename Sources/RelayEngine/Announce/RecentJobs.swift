@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+import RelayJobs
 import Synchronization
 
 /// The last jobs that finished without having been kept on disk, in memory: for `GET /v1/jobs/{id}`.

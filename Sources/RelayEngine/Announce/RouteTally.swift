@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJobs
 
 /// Counts, for each route, what came of its jobs.
 final class RouteTally: JobListener {

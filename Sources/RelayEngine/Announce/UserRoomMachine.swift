@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// How many jobs of each user wait for their delivery, and how many more each may hand over.
 ///

@@ -1,4 +1,6 @@
-package import RelayCore
+import RelayBase
+import RelayCore
+package import RelayJobs
 
 extension Acceptance {
     /// An admitted job that is to go on disk with others.

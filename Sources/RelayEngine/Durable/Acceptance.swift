@@ -1,4 +1,7 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
+package import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// Takes jobs in: what is accepted is on disk.
@@ -289,11 +292,13 @@ extension NewJob {
     /// The report of it once it is on disk.
     fileprivate var report: JobReport {
         JobReport(
-            id: record.id,
-            route: record.route,
-            user: record.submitter?.user,
-            state: .queued,
-            attemptCount: past?.attempts.count ?? 0,
+            JobChange(
+                id: record.id,
+                route: record.route,
+                user: record.submitter?.user,
+                state: .queued,
+                attemptCount: past?.attempts.count ?? 0
+            ),
             answeredWith: past?.standIn
         )
     }

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import Synchronization
 
 /// Those who wait for the disk to take their job; one task looks after all of them.

@@ -1,4 +1,7 @@
-package import RelayCore
+import RelayBase
+import RelayCore
+package import RelayJobs
+import RelayRoute
 
 /// The reason that keeps a job from being delivered now.
 package struct Blocker: Sendable {

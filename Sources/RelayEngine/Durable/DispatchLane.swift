@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 import Synchronization
 
 /// The dispatch of one route: its machine, and the task that does what the machine says.

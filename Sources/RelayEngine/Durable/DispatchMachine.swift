@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 
 /// Decides when the jobs of one route are claimed: how many, and what has to happen first.
 ///

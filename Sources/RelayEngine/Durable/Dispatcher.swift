@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// Has kept jobs delivered: claims what is due, route by route, and runs it on the loops in turn.

@@ -1,4 +1,6 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
+package import RelayJobs
 
 /// The durable side of the engine: takes jobs in, has them delivered, and does what callers and operators ask.
 ///

@@ -1,4 +1,6 @@
-package import RelayCore
+import RelayBase
+import RelayCore
+package import RelayJobs
 
 /// The caller's wishes for a job that is kept on disk.
 package struct DurableOptions: Sendable {

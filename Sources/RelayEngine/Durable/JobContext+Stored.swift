@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJobs
 
 extension JobContext {
     /// A durable job as the relay sees it under the configuration of `entry`.

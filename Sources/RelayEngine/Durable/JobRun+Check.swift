@@ -1,5 +1,8 @@
 #if DEBUG
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 // Mode `check`: what was made in passing is made by the ordinary classes, too, and compared. Messages hold credentials

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 // A run whose first attempt is passed through: of what the ordinary path makes, there is only what is told of it.

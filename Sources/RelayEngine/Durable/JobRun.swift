@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// One run of a claimed job: from its claim to the settlement on disk.
@@ -229,11 +232,13 @@ extension JobRun {
             let report =
                 entry.map { JobReport(JobContext(job, $0, history: JobHistory()), job.state) }
                 ?? JobReport(
-                    id: id,
-                    route: record.route,
-                    user: record.submitter?.user,
-                    state: job.state,
-                    cause: .run
+                    JobChange(
+                        id: id,
+                        route: record.route,
+                        user: record.submitter?.user,
+                        state: job.state,
+                        cause: .run
+                    )
                 )
             return Result(Settlement(claim.token, ending), report)
         }

@@ -1,4 +1,6 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
+package import RelayJobs
 
 /// Does to kept jobs what callers and operators ask for.
 package final class Operations: Sendable {
@@ -74,7 +76,7 @@ package final class Operations: Sendable {
             try await store.apply(order, at: JobMoment(time))
         }
         guard !order.isDryRun else { return report }
-        for job in report.changes { announcer.record(JobEvent(job, after: order.action)) }
+        for job in report.changes { announcer.record(JobEvent(JobReport(job), after: order.action)) }
         for id in report.asked { await dispatcher.cancel(id) }
         return report
     }

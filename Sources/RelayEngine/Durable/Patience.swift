@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayJobs
 import Synchronization
 
 /// How long a caller waits for the disk.

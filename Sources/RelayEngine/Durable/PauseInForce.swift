@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// A route's pause in this process: what is left of it follows the monotonic clock, whatever the wall clock does.
 struct PauseInForce: Sendable {

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// One job on its way to disk whose caller has no task: the store's word is told on the caller's loop.

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayJobs
 import Synchronization
 
 /// The pauses of routes: each is on disk and in memory before the next.
@@ -187,7 +189,7 @@ extension RoutePauses {
         var order = ActionOrder(.release, filter, limit: RoutePauses.page, by: .pause)
         repeat {
             let report = try await means.store.apply(order, at: moment)
-            for job in report.changes { means.announcer.record(.changed(job)) }
+            for job in report.changes { means.announcer.record(.changed(JobReport(job))) }
             order.cursor = report.next
         } while order.cursor != nil
     }

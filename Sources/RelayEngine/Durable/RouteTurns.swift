@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// Lets one task after the other do what takes several calls of the store, for each route by itself.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import Synchronization
 
 /// The record of one run's attempts: the first stands there since the claim, each later one before it is sent.

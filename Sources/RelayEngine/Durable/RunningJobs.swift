@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// The jobs that are claimed by this process and not settled.

@@ -1,4 +1,5 @@
-package import RelayCore
+import RelayBase
+package import RelayJobs
 import Synchronization
 
 /// How many jobs there are and how the store is, as of the last sweep: a second ago, or when the

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// The pause between two sweeps: a second while something moves, and otherwise until something is due or somebody stirs.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import Synchronization
 
 /// Does what time does: sweeps the store, counts, and ends pauses whose time is up; every second while something moves.
@@ -97,7 +99,7 @@ final class Sweeper: Sendable {
         while hasMore, !Task.isCancelled {
             let retention = state.withLock { $0.retention }
             let report = try await store.sweep(retention, limit: Sweeper.page, at: JobMoment(time))
-            for job in report.ended { announcer.record(.ended(job)) }
+            for job in report.ended { announcer.record(.ended(JobReport(job))) }
             hasMore = report.hasMore
             rest = report.rest
         }

@@ -1,4 +1,5 @@
-package import RelayCore
+import RelayBase
+package import RelayJobs
 
 extension DurableJobs {
     /// How many kept jobs of a route wait, by the word for what they wait for.

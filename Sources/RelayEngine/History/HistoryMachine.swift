@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
 
 /// The fate of each route's requests in the last hour, minute by minute.
 package struct HistoryMachine: Sendable {

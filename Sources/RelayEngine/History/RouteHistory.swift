@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 import Synchronization
 
 /// The last hour of every route of the configuration.

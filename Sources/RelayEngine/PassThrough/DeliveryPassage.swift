@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+package import RelayJobs
+package import RelayRoute
 
 /// A loop on which kept jobs are delivered.
 package struct DeliveryLoop: Sendable {

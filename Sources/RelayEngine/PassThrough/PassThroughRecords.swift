@@ -1,4 +1,7 @@
+package import RelayBase
 package import RelayCore
+import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// A request that its upstream answered at the first attempt, as plain values.

@@ -1,4 +1,6 @@
+package import RelayBase
 package import RelayCore
+package import RelayRoute
 import Synchronization
 
 /// A route of one configuration whose requests or deliveries may be passed through, with all that can be made before
@@ -12,7 +14,8 @@ package final class PassThroughRoute: Sendable {
     package let isOpen: Bool
 
     package init?(_ snapshot: Snapshot, _ name: String) {
-        guard let entry = snapshot.routes[name], let plain = PassThroughPolicy(entry.route, entry.memory)
+        guard let entry = snapshot.routes[name],
+            let plain = PassThroughPolicy(entry.route, entry.memory.upstreams)
         else { return nil }
         self.snapshot = snapshot
         self.entry = entry

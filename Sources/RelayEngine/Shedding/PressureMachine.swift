@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Decides how much of the new work is refused while memory is short: the least urgent first, more the longer it lasts.
 ///

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 import Synchronization
 
 /// Refuses new work while memory is short; what was accepted goes on.

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 extension HeaderFields {
     /// The fields without those meant for one connection only (RFC 9110 §7.6.1).

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 extension FieldFacts {
     /// Where a request's body ends, once all fields are read (RFC 9112 §6.3, without its leniencies).

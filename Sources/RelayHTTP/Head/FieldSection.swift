@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Reads the field lines of a head, and notes what they say about framing and the connection.
 ///

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// A request line and its fields, checked: what a server needs to know before it reads the body.
 package struct RequestHead: Sendable {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Finds one request head in the bytes of a connection.
 ///

@@ -1,4 +1,3 @@
-import RelayCore
 import RelayJSON
 
 /// Where the parts of a request line stand (RFC 9112 §3).

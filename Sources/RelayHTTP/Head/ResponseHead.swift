@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// A status line and its fields, checked.
 package struct ResponseHead: Sendable {

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Finds one response head in the bytes of a connection.
 ///

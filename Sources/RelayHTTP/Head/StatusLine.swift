@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// The parts of a status line (RFC 9112 §4): `HTTP/1.1 200 OK`; the reason is checked and dropped.

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 extension PassThroughAnswer {
     /// Visits the fields that belong to the message, in order, each with its name and its value as places from `base`.

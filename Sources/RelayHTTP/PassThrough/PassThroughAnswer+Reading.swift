@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayRoute
 
 extension PassThroughAnswer {
     /// Bytes of a head that is read here.

@@ -1,4 +1,5 @@
-package import RelayCore
+import RelayBase
+package import RelayRoute
 
 /// Copies the fields of a plain request to where its upstream's head is composed.
 @safe package struct PassThroughFields {

@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 
 /// Appends the parts of a message to an output buffer.
 ///

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// Loads one value again and again and keeps the last good one, for whoever shows it.

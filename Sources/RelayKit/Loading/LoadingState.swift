@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// How far a value that is loaded again and again has come.
 public enum LoadingState<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 public import RelayJSON
 
 /// The content of a request with its media type.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// A value that is an answer's content itself: bytes or text.
 ///

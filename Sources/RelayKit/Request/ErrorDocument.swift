@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 public import RelayJSON
 
 /// An upstream's own description of what went wrong, recognised by its place in the content on any status.

@@ -1,5 +1,3 @@
-import RelayCore
-
 /// Names with values, in order: a query, header fields, the fields of a form.
 ///
 /// Written as a dictionary literal, in which a name may stand more than once, or made of any sequence of pairs:

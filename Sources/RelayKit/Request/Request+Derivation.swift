@@ -1,4 +1,5 @@
-public import RelayCore
+public import RelayBase
+import RelayCore
 
 extension Request {
     /// The same request with its value transformed; runs only after a success.

@@ -1,4 +1,5 @@
-public import RelayCore
+public import RelayBase
+import RelayCore
 public import RelayJSON
 
 extension HTTPRequest {

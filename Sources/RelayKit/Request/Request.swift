@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// A request and what its answer means: one value that says how to send, recover, validate and decode.
 ///

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayCore
 
 /// Where a request goes below the upstream's base: a path, and a query where it has one.

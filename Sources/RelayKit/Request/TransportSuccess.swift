@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// An answer that counts as a success, with the request that produced it.
 public struct TransportSuccess: Sendable {

@@ -1,4 +1,4 @@
-public import RelayCore
+public import RelayBase
 
 /// Looks on while jobs run; called in the job's task, in this order, and must not wait.
 ///

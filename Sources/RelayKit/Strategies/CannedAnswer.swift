@@ -1,4 +1,5 @@
-public import RelayCore
+public import RelayBase
+import RelayRoute
 
 /// An answer a program has ready for when the upstream gives none: all of it in memory.
 public struct CannedAnswer: Sendable {

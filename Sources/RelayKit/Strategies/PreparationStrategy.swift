@@ -1,4 +1,5 @@
-public import RelayCore
+public import RelayBase
+public import RelayRoute
 
 /// A step of a program's own before a request is sent: fields, a signature.
 ///

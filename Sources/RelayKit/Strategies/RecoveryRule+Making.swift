@@ -1,4 +1,5 @@
-public import RelayCore
+import RelayBase
+public import RelayRoute
 
 extension RecoveryRule {
     /// Sends again after a wait that grows.

@@ -1,3 +1,4 @@
+import RelayBase
 public import RelayCore
 
 extension RelayService {

@@ -1,8 +1,9 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayJSON
 import RelayPosix
+import RelayRoute
 
 extension APICall {
     /// Does what the call asks.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The media types a caller reads, as its `Accept` has them (RFC 9110 §12.5.1).
 struct AcceptedTypes {

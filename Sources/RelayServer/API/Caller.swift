@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 
 /// The party that asks, and all that a call may know of the connection it came by.
 struct Caller {

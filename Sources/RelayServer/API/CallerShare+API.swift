@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayRoute
 
 extension CallerShare {
     /// Takes a turn by the rate for what is asked of the API; a document that brings jobs has one for each of them.

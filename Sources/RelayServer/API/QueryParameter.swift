@@ -1,4 +1,3 @@
-import RelayCore
 import RelayEngine
 import RelayJSON
 

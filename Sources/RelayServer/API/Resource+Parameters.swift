@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
 
 extension APICall.Resource {
     /// The parameters it reads, beside which any other is refused; nil where none is looked at.

@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 
 extension APICall {
     /// The resource that a path of the API leads to.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 
 /// The answer to a request; its maker knows nothing of the connection that writes it.

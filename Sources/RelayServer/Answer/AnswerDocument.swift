@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 import Synchronization
 
 /// A JSON document with an answer's content in it, which is encoded as it leaves: a large one is in memory once.

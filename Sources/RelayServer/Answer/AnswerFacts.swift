@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayJobs
 
 /// The facts that the relay states about how an answer came to be, in the answer's own fields.
 struct AnswerFacts {

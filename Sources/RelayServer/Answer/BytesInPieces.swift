@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// A large answer that is in memory, sent by pieces: what the caller has not taken yet is then not there twice.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// A body as the value of a member: as it is where it is JSON, else as text, else in base 64.

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayRoute
 
 extension Outcome {
     /// The answer for the caller of a request that is answered when it is done.

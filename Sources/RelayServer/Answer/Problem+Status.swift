@@ -1,4 +1,4 @@
-package import RelayCore
+package import RelayBase
 package import RelayEngine
 
 extension Problem.Code {

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 /// A copy in the spool that counts as its caller's.
 final class ChargedCopy: ReplayCopy {

@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension Connection: AnswerReceiver {
     /// Takes up a request by its head alone; a refusal answers before the body is asked for.

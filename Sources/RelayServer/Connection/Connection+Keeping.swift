@@ -1,7 +1,8 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 // A request that is kept, without a task as long as only the disk is to be waited for.
 extension Connection {

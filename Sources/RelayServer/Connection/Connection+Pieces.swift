@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// The rest of an answer that goes to its caller as it comes from its upstream, without a task.
 @safe struct Passage {

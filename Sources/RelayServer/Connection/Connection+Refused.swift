@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayRoute
 
 extension Problem {
     /// Whether it is a refusal of the request as it is, and is told of nowhere else.

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayPosix
+import RelayRoute
 
 // An answer that is not over with its head holds its permit until it is: the route knows of it, and may need it back.
 extension Connection {

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayPosix
+import RelayRoute
 
 extension Connection {
     /// Sends `bytes`, behind what is still unsent; what the socket will not take now goes out as it can.

@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// A parser between two pieces of a head; only a connection that has one pays for it.
 final class HeldParser {

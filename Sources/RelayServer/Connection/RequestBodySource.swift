@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
+import RelayRoute
 import Synchronization
 
 /// The body of a request that is too large to be held: read from the caller as the upstream takes it.

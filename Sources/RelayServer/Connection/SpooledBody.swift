@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
 import Synchronization
 

@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayRoute
 
 /// The problem of a body; only a request that has one pays for it.
 private final class HeldProblem {

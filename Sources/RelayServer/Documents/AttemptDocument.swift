@@ -1,6 +1,7 @@
-package import RelayCore
+package import RelayBase
 import RelayEngine
 package import RelayJSON
+import RelayJobs
 
 extension Attempt {
     /// The members of an attempt; `start` is when its job was accepted, or first tried, in milliseconds since 1970.

@@ -1,6 +1,8 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
 package import RelayEngine
 package import RelayJSON
+package import RelayJobs
 
 /// A durable job as the API shows it, in the words of a finished synchronous one; never a field of its request.
 package struct DurableDocument {

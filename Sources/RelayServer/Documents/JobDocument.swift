@@ -1,6 +1,8 @@
+package import RelayBase
 package import RelayCore
 import RelayEngine
 package import RelayJSON
+import RelayJobs
 
 extension JobReport {
     /// A job that was answered when it was done, as the API shows it; it ended at that many milliseconds since 1970 UTC.

@@ -1,6 +1,8 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
 package import RelayEngine
 package import RelayJSON
+import RelayRoute
 
 extension RouteState {
     /// The state of a route whose pause is in force, whatever else is to be said.

@@ -1,7 +1,9 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayJSON
+import RelayJobs
+import RelayRoute
 
 /// The answer to a caller whose job is kept.
 struct AcceptedAnswer {

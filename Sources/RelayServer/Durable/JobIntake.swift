@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 
 /// An admitted job and its body, in memory.
 struct KeptJob: Sendable {

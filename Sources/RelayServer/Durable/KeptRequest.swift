@@ -1,5 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
+import RelayRoute
 
 /// A request that is kept: answered as soon as it is on disk, or with what became of it in time.
 struct KeptRequest {

@@ -1,5 +1,8 @@
+package import RelayBase
 package import RelayCore
 package import RelayEngine
+package import RelayJobs
+import RelayRoute
 
 /// Makes a kept job of one admitted request that a rule answers in the upstream's stead.
 package final class StandInKeeper: RequestKeeper {

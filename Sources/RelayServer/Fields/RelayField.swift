@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// A field that callers write for the relay; what each may say stands in one table.
 enum RelayField: UInt16, CaseIterable {

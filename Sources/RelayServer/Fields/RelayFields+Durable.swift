@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
 
 // The fields that only mean something for a job that is kept.
 extension RequestTerms {

@@ -1,6 +1,6 @@
-import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension RelayField {
     /// As it is written.

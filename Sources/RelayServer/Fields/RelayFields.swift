@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
 package import RelayEngine
 
 /// The fields that callers write for the relay and not for the upstream.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// The counts of one loop for a listener's callers: answers by class of status, and connections.

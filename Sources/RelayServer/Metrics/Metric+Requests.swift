@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 
 extension Metric {
     package static let requestsTotal = Metric(

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 extension MetricsText.Format {
     /// The format that the caller prefers; without a word of it Prometheus' own format.

@@ -1,5 +1,6 @@
-package import RelayCore
+import RelayBase
 package import RelayEngine
+package import RelayJobs
 
 extension MetricsText {
     /// The kept jobs of every route that is configured or has some.

@@ -1,5 +1,8 @@
-package import RelayCore
+package import RelayBase
+import RelayCore
 package import RelayEngine
+import RelayJobs
+import RelayRoute
 
 extension MetricsText {
     /// The outcomes of a route's requests, and the state of the route and its upstreams.

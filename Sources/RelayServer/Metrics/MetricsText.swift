@@ -1,3 +1,4 @@
+package import RelayBase
 package import RelayCore
 
 /// The metrics as they are at a moment, in the text that Prometheus reads.

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 /// The interface as an OpenAPI 3.1 document, from the tables that the relay itself goes by.
 package enum OpenAPI {

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 extension Operation {
     func json(

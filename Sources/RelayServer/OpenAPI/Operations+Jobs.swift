@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
+import RelayRoute
 
 extension Operation {
     static let listJobs = Operation(

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 /// A schema of JSON Schema 2020-12, as OpenAPI 3.1 has them.
 struct Schema: Sendable {

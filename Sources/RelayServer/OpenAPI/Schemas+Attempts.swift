@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension OpenAPI {
     static let attemptSchemas: [(name: String, schema: Schema)] = [

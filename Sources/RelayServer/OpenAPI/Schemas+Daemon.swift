@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 extension OpenAPI {
     static let daemonSchemas: [(name: String, schema: Schema)] = [

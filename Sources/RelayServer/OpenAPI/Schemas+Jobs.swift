@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension OpenAPI {
     static let jobSchemas: [(name: String, schema: Schema)] = [

@@ -1,6 +1,8 @@
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
+import RelayRoute
 
 extension OpenAPI {
     static let routeSchemas: [(name: String, schema: Schema)] = [

@@ -1,6 +1,6 @@
-import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension OpenAPI {
     static let submissionSchemas: [(name: String, schema: Schema)] = [

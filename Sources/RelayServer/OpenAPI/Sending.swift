@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 /// The part of the document about requests to upstreams, which take any method and any content.
 enum Sending {

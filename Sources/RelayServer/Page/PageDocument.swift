@@ -1,5 +1,5 @@
 internal import CPage
-import RelayCore
+import RelayBase
 import RelayEngine
 
 /// One of the documents that show the relay in a browser, as they were built into the program.

@@ -1,8 +1,10 @@
 #if DEBUG
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 // Mode `check`: what was composed in passing is composed by the ordinary classes, too, and compared. Texts hold
 // credentials and content, so a difference is told by its place alone.
@@ -70,7 +72,7 @@ extension Connection {
 }
 
 /// Nothing is sent by it.
-struct SendingNothing: RelayCore.Sending {
+struct SendingNothing: RelayRoute.Sending {
     func cancel() {}
 }
 

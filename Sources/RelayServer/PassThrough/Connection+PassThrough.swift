@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension Connection: PassThroughCaller {
     var keepsContent: Bool { false }
@@ -126,7 +128,7 @@ extension Connection: PassThroughCaller {
 // The ordinary request that is made of one that was sent.
 extension Connection {
     func promoted(
-        _ sending: any RelayCore.Sending,
+        _ sending: any RelayRoute.Sending,
         _ reason: PromotionReason
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange = passing else { return nil }
@@ -162,7 +164,7 @@ extension Connection {
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,
-        _ sending: any RelayCore.Sending
+        _ sending: any RelayRoute.Sending
     ) -> (head: RequestHead, adopted: PassThrough.Adopted)? {
         let bytes = unsafe Span(_unsafeStart: exchange.pointee.bytes, count: exchange.pointee.count)
         var parser = RequestHeadParser()

@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension PassThrough {
     /// Counts a plain answer, and composes what its caller gets in `output`, without content that is lent.

@@ -1,7 +1,10 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayJobs
 import RelayPosix
+import RelayRoute
 
 /// A loop's part in passing deliveries through.
 struct LoopPassage: DeliveryPassage {

@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayPosix
+import RelayRoute
 
 // The ordinary request that is made of one that was sent, whoever's it is.
 extension PassThrough {
@@ -28,7 +30,7 @@ extension PassThrough {
         _ wish: Wish,
         _ connection: Connection,
         _ leave: TrafficLeave?,
-        _ sending: any RelayCore.Sending
+        _ sending: any RelayRoute.Sending
     ) -> Adopted? {
         let route = unsafe exchange.pointee.entry.route
         let admission = unsafe engine.adopted(

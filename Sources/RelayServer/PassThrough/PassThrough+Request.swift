@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension PassThrough {
     /// Bytes of a request that is read here, and of its content; a larger one takes the ordinary path.

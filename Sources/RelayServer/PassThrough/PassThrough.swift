@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// Passes on the requests of a loop that need nothing else, without an object for any of them.
 ///

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayHTTP
+import RelayRoute
 
 /// The party whose request is passed through: a connection that it came on, or a line of a stream that stands for it.
 protocol PassThroughCaller: PassThroughReceiver {

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayRoute
 
 /// One request that is passed through: its bytes, and what is known of it until its answer is out.
 ///

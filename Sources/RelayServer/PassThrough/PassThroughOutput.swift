@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Where the heads and answers of a loop are composed: room for whatever its buffer holds, and the relay's own fields.
 @safe struct PassThroughOutput: ~Copyable {

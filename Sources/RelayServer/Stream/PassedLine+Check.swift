@@ -1,7 +1,9 @@
 #if DEBUG
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayRoute
 
 // Mode `check`: the request of a line and its outcome are also made by the ordinary classes, and compared.
 extension PassedLine {

@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// A line of a stream whose request is passed through: the stream takes its answer as a caller's connection would.
 ///
@@ -118,7 +120,7 @@ extension PassedLine: PassThroughCaller {
 // The ordinary job that is made of one that was sent.
 extension PassedLine: AnswerReceiver {
     func promoted(
-        _ sending: any RelayCore.Sending,
+        _ sending: any RelayRoute.Sending,
         _ reason: PromotionReason
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange else { return nil }
@@ -143,7 +145,7 @@ extension PassedLine: AnswerReceiver {
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,
-        _ sending: any RelayCore.Sending
+        _ sending: any RelayRoute.Sending
     ) -> (job: AdmittedJob, adopted: PassThrough.Adopted)? {
         let line = StreamedJob(bytes)
         guard let submission = try? line.submission.get(), let terms = try? submission.terms() else {

@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 /// The outcome of one line of a stream, as one line.
 enum StreamOutcome {

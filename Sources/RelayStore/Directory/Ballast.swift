@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayJobs
 import RelayPosix
 
 /// Disk space kept for the day there is none: even a deletion needs room.

@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 
 /// The bodies that are too large for a row; used on the thread for files only.

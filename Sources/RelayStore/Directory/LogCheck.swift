@@ -1,5 +1,4 @@
 import Glibc
-import RelayCore
 import RelayPosix
 
 /// Looks into a write-ahead log for damage that SQLite would take for its end.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// The directory of a store: who may use it, and the files in it.

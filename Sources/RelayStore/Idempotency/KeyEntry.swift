@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The facts known of one idempotency key.
 struct KeyEntry {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The last unfinished job of each ordering key, which a new one comes behind.
 ///

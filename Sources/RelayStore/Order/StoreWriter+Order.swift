@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Ordering keys: the unfinished jobs of a key are linked in order, and only the first is not blocked.
 extension StoreWriter {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Supersede keys: a newer job takes the place of those that wait, and follows the one that runs.
 extension StoreWriter {

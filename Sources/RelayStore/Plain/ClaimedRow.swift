@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 /// A row of `claimed`: plain jobs that one call has claimed, until none of them runs.
 ///

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension Database {
     /// A plain job as it was accepted; nil where there is none.

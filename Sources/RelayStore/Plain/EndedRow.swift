@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// A row of `ended`: how a plain job succeeded at its first attempt.
 struct EndedRow {

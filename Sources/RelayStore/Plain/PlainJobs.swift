@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The writer's knowledge of plain jobs that wait or run, beside the tables: after a transaction that has never been it
 /// is made from them again.

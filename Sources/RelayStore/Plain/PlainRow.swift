@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 /// A row of `plain`: a job as it was accepted, under one checksum with its body.
 struct PlainRow {

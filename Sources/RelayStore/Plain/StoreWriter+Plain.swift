@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Plain jobs: a row at their acceptance, a row at their success, and one for each call that claims some.
 ///

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The plain jobs that one call claims: they share a row of `claimed`, which has its number before the first of them.
 struct PlainClaims {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The knowledge of plain jobs, made from the tables: at a start, and after a transaction that has never been.
 extension StoreWriter {
@@ -185,7 +186,7 @@ extension StoreWriter {
         let isScheduled = known == nil && lane == JobRow.scheduledLane
         if try !isOver(seq) {
             if let id = try id(of: seq), let name = routeNames[route] {
-                tell(JobReport(id: id, route: name, user: user, state: .dead, end: .corrupt))
+                tell(JobChange(id: id, route: name, user: user, state: .dead, end: .corrupt))
             }
             if known != nil || isCounted { try closePlain(seq, route: route) }
         }

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The retention of plain jobs that are over: those it takes the bodies of are plain no more.
 extension StoreWriter {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Plain jobs that are scheduled: as their time comes they are made jobs like any other, which then wake.
 extension StoreWriter {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Jobs that are left over of blocks whose others are over.
 ///

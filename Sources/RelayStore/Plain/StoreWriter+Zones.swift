@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension StoreWriter.Volatile {
     /// A job of the zone is over since that point of the line.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 extension Database {
     /// When the first scheduled job of a route is due, on the line.

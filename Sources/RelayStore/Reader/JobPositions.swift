@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 /// Jobs to look at, in order, and how far that is all of them.
 struct JobPositions {

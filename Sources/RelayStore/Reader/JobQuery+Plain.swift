@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Plain jobs in a walk: by the blocks that `zone` says have some.
 extension JobQuery {

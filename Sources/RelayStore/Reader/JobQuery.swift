@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 
 /// Walks jobs in the order of their positions along the narrowest index a filter allows.

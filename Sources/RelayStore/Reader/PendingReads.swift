@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import Synchronization
 
 /// Reads that somebody waits for: what a disk keeps too long is given up, and whoever asked is told.

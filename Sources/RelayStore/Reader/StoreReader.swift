@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 
 /// A connection that only reads; belongs to the reading thread.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension [ActionRecord] {
     private static let layout: UInt64 = 1

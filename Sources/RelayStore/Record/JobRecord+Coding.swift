@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension RecordWriter {
     mutating func add(_ fields: HeaderFields) {

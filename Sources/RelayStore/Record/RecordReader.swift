@@ -1,5 +1,3 @@
-import RelayCore
-
 /// Takes values in the order a `RecordWriter` has put them.
 struct RecordReader {
     /// The bytes are not what was written.

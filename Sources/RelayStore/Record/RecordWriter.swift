@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// Puts values one after the other: numbers with seven bits a byte, texts and bytes with their count.
 ///

@@ -1,6 +1,6 @@
 import CSQLite
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// One connection; belongs to one thread.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The tables, and how one version of them becomes the next.
 enum Schema {

@@ -1,5 +1,5 @@
 import CSQLite
-import RelayCore
+import RelayBase
 
 /// A prepared statement; the connection keeps it.
 ///

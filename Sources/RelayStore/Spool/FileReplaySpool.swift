@@ -1,5 +1,6 @@
 import Glibc
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 package import RelayPosix
 import Synchronization
 

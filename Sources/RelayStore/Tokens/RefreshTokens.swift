@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayJobs
 import Synchronization
 
 /// Rotated refresh tokens in a file of the store's directory, which its owner alone may read.

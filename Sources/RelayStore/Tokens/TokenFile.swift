@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// A refresh token, and of which configuration it is.

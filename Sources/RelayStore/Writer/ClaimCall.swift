@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// One call that claims jobs of a route, as far as it has come.
 struct ClaimCall {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 
 /// The writer's thread: takes what waits, puts it into one transaction, and answers once that is on disk.

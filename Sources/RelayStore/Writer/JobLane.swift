@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 /// Where jobs of one priority wait of one party: all whose turn comes together, in the order they are due in.
 ///

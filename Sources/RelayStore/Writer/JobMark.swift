@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// A place in a list that few jobs stand in: a table of its own, so that all the others need no index for it.
 struct JobMark: Equatable {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// A row of `job`: the part of a job that changes, with its places in indexes and in its ordering key.
 struct JobRow {

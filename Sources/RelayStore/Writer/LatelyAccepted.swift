@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Plain jobs that were accepted lately, as they were written: neither a claim nor what follows need read them again.
 ///

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension StoreWriter {
     func apply(_ order: ActionOrder, at moment: JobMoment) throws(StoreError) -> ActionReport {
@@ -29,7 +30,7 @@ extension StoreWriter {
             guard let row = try apply(action, to: old, due, &report) else { continue }
             let record = ActionRecord(action, by: origin, to: row.machine.state, at: moment.wall)
             if let record { try keep(record, of: row.seq) }
-            report.changes.append(self.report(row, JobReport.Cause(action, by: origin), before: old))
+            report.changes.append(self.report(row, JobChange.Cause(action, by: origin), before: old))
         }
         volatile.operations += UInt64(report.changed)
         return report

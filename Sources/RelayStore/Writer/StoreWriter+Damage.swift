@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// Damage stays where it is: a row that is not what was stored is taken out of all work, and its neighbours go on.
 extension StoreWriter {
@@ -47,7 +48,7 @@ extension StoreWriter {
         let isOver = select.optionalInt(4) != nil && select.int(0) >= Int64(JobState.succeeded.rawValue)
         if !isOver, let id = record?.id ?? JobID(bytes: select.bytes(1)), let name = routeNames[route] {
             tell(
-                JobReport(
+                JobChange(
                     id: id,
                     route: name,
                     user: record?.submitter?.user,

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension StoreWriter {
     func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {

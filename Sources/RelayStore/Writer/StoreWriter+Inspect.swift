@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// Looks at the files before anything is touched.

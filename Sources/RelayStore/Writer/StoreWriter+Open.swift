@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayJobs
 import RelayPosix
 
 /// From a directory to a writer: takes the store over from the process before.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension StoreWriter {
     func pause(_ name: String, _ pause: RoutePause?) throws(StoreError) {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 extension StoreWriter {
     func settle(_ settlements: [Settlement], at moment: JobMoment) throws(StoreError) -> [Settlement.Answer] {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The changes that time makes to jobs, in small steps.
 extension StoreWriter {

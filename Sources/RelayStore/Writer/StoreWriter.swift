@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The one connection that writes, and what goes with it; belongs to the store's thread.
 ///
@@ -66,7 +67,7 @@ final class StoreWriter {
         /// Where each state's search for bodies to drop goes on.
         var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
         /// Jobs that this transaction has ended without anybody's asking for it.
-        var ended: [JobReport] = []
+        var ended: [JobChange] = []
         /// More of them.
         var untold = 0
         /// The messages that an operator is to read once this transaction is on disk.
@@ -228,15 +229,15 @@ extension StoreWriter {
     private static let endedLimit = 10_000
 
     /// Remembers a job whose end nobody hears of otherwise.
-    func tell(_ job: JobReport) {
+    func tell(_ job: JobChange) {
         if volatile.ended.count < Self.endedLimit { volatile.ended.append(job) } else { volatile.untold += 1 }
     }
 
     func tell(_ row: JobRow) { tell(report(row)) }
 
     /// `old` is what it was before, where that is not said by the cause.
-    func report(_ row: JobRow, _ cause: JobReport.Cause = .store, before old: JobRow? = nil) -> JobReport {
-        JobReport(
+    func report(_ row: JobRow, _ cause: JobChange.Cause = .store, before old: JobRow? = nil) -> JobChange {
+        JobChange(
             id: row.id,
             route: routeNames[row.route] ?? "",
             user: row.user,

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// The lanes that jobs of one route wait in that are not plain, with what the writer knows of each: after a transaction
 /// that has never been it is found anew.

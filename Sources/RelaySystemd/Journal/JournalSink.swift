@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 import RelayJSON
 import RelayPosix
 

@@ -1,5 +1,5 @@
-package import RelayCore
 package import RelayPosix
+package import RelayRoute
 
 /// Which addresses may be dialled when a name, or a configuration's author, asks for them.
 ///

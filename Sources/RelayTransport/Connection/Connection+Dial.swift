@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 // A connection is made by the events of its loop: name, address, handshake, pins; then its request is begun.
 extension Connection {

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension Connection {
     /// Facts of the exchange at hand.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 // The first step of a connection: where its host is, and whether it may be dialled there.
 extension Connection {

@@ -1,6 +1,6 @@
-import RelayCore
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 // A body that goes to its reader on the spot: by the loop's buffer, without a task and without a copy. While the reader
 // wants nothing the socket is not read, so that the peer has to wait.

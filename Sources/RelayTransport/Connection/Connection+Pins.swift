@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension Connection {
     /// Looks for a pinned key in the chain that the handshake has verified, before any request is begun.

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension Connection {
     /// Interim answers passed over before the upstream is taken to be stalling.

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 extension Connection {
     /// Bodies up to this many bytes are copied behind the head, so that one plain write sends both.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 extension Connection {
     /// The moment the wait at hand is over, in monotonic nanoseconds.

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// One connection to an upstream, carrying one request at a time and confined to its loop.
 ///

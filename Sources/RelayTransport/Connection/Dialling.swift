@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 /// A connection on its way to be made, with the request that it is made for; gone once it is there.
 final class Dialling {

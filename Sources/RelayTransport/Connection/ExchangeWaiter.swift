@@ -1,5 +1,5 @@
-import RelayCore
 import RelayPosix
+import RelayRoute
 
 /// The task or the receiver that is told the outcome of a try.
 @safe enum ExchangeWaiter {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
+import RelayRoute
 
 /// The body of the answer at hand, as far as it is framed, read and waited for.
 @safe struct IncomingBody {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 
 /// The bytes that the socket has not taken yet: first those of our own making, then those lent by a body.
 struct PendingOutput {

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 import Synchronization
 
 /// The body of an answer, read from its connection as it is asked for.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// The content of one exchange as it moves: while that of the request does, its deadline stands still.
 struct Transfer {

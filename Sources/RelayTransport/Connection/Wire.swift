@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// The result of reading from an upstream.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// Undoes the content coding of answers.
 enum ContentDecoding {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import Synchronization
 
 /// A body whose content coding is undone as it is read, by one reader at a time.

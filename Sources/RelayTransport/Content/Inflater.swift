@@ -1,5 +1,5 @@
 import CZlib
-import RelayCore
+import RelayBase
 
 /// Undoes gzip or deflate content coding (RFC 9110 §8.4.1) piece by piece, within a limit of expansion.
 ///

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
+import RelayRoute
 
 // An answer that has to be there as a whole before it may be passed on, and comes in pieces.
 extension Connection {

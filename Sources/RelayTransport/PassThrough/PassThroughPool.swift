@@ -1,5 +1,5 @@
-package import RelayCore
 import RelayHTTP
+package import RelayRoute
 
 /// The kept connections of a pool, as requests that are passed through take them.
 final class PassThroughPool: PassThroughUpstream {

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 import RelayPosix
+import RelayRoute
 
 /// The connections to one origin that wait for their next request, confined to their loop.
 final class OriginPool {

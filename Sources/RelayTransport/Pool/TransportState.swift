@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayPosix
+import RelayRoute
 
 /// The state that one loop's transport keeps between attempts, confined to the loop.
 final class TransportState {

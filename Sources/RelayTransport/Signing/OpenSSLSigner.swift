@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayRoute
 
 /// Signs messages as Standard Webhooks 1.0.0 has it, with OpenSSL.
 ///

@@ -1,5 +1,5 @@
 import COpenSSL
-import RelayCore
+import RelayBase
 
 /// A key of Standard Webhooks, as one secret holds it.
 struct SigningKey {

@@ -1,5 +1,6 @@
 import COpenSSL
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// The settings that the TLS connections of one `TLSSettings` share: trust, client certificate, protocol versions.
 @safe final class TLSContext {

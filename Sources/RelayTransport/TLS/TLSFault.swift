@@ -1,5 +1,5 @@
 import COpenSSL
-import RelayCore
+import RelayBase
 
 /// Why bytes stopped flowing, in the vocabulary of failures; the detail is safe to show.
 struct WireFault {

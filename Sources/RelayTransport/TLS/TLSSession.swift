@@ -1,6 +1,6 @@
 import COpenSSL
 import Glibc
-import RelayCore
+import RelayBase
 import RelayPosix
 
 /// One TLS connection over a non-blocking socket, confined to the loop of the socket.

@@ -1,4 +1,5 @@
-package import RelayCore
+package import RelayBase
+package import RelayRoute
 
 /// Finds before the first connection what would keep TLS connections from being made.
 package enum TLSTrust {

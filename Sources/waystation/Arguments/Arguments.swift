@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// A command's words, sorted into options and operands.
 struct Arguments {

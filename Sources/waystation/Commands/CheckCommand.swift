@@ -1,7 +1,7 @@
 import Glibc
 import RelayConfig
-import RelayCore
 import RelayPosix
+import RelayRoute
 
 extension Command {
     static let check = Command(

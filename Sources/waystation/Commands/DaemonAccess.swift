@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 
 /// The daemon at the other end of one of its sockets.

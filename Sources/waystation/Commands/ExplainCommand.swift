@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayJobs
 
 extension Command {
     static let explain = Command(

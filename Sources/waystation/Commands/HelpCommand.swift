@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 extension Command {
     static let version = Command("version", "", "Prints the version.") { arguments throws(CommandFailure) in

@@ -1,5 +1,5 @@
+import RelayBase
 import RelayClient
-import RelayCore
 
 extension Command {
     static let metrics = Command(

@@ -1,5 +1,5 @@
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 
 extension Command {

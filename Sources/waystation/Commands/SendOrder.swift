@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayHTTP
 import RelayJSON
 

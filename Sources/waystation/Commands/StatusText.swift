@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// The daemon's status for people.

@@ -1,5 +1,5 @@
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 
 /// The meaning of a word that is not a job's id.

@@ -1,7 +1,8 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
+import RelayJobs
 import RelayPosix
 import Synchronization
 

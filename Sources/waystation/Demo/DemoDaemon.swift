@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import Synchronization
 
 /// The daemon the demo starts as its child.

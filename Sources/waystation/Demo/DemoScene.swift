@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// One request of the demo and what must come of it.
 struct DemoScene {

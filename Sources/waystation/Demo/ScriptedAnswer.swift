@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The way in which the demo's upstream treats a request.
 enum ScriptedAnswer {

@@ -1,6 +1,5 @@
 import Glibc
 import RelayConfig
-import RelayCore
 import RelayPosix
 
 /// The findings of the reader of configurations on one that is not written yet.

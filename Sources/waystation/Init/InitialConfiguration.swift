@@ -1,6 +1,6 @@
 import RelayConfig
-import RelayCore
 import RelayJSON
+import RelayRoute
 
 /// A configuration to begin with: one route, from a few answers.
 struct InitialConfiguration {

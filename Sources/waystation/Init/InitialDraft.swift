@@ -1,5 +1,5 @@
 import RelayConfig
-import RelayCore
+import RelayRoute
 
 /// The part of a first configuration that is known before it is complete.
 struct InitialDraft {

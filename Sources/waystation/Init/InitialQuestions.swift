@@ -1,6 +1,6 @@
 import Glibc
 import RelayConfig
-import RelayCore
+import RelayRoute
 
 /// Asks a person for what the options have left open.
 struct InitialQuestions {

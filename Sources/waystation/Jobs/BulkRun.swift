@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// Acts on every job that matches, call by call, and tells how far it is.

@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 
 /// An action on jobs.

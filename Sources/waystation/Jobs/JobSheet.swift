@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// Everything about one job, a line each.

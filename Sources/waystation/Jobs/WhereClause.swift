@@ -1,5 +1,5 @@
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 
 /// Which jobs an action is for, as the command line says it and as the API wants it.

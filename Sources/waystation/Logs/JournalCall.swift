@@ -1,6 +1,6 @@
 import Glibc
+import RelayBase
 import RelayConfig
-import RelayCore
 
 /// The call of journalctl(1) that shows what the daemon has written of something.
 struct JournalCall: Equatable {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// The meaning of a word of the program's outputs; for one of the interface, in the words of waystationd-api(7).

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 extension DurationText {
     /// A span for people: `0.4ms`, `12ms`, `1.25s`, `41m`, `3d 4h`.

@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayBase
 
 /// Moments and ages for people, as of one `now`.
 struct Moments {

@@ -1,5 +1,4 @@
 import Glibc
-import RelayCore
 import RelayPosix
 import Synchronization
 

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// Decides who may come in through the loopback port of `waystation ui`, and how far.

@@ -1,8 +1,9 @@
 import Glibc
+import RelayBase
 import RelayClient
-import RelayCore
 import RelayJSON
 import RelayPosix
+import RelayRoute
 
 extension Command {
     static let ui = Command(

@@ -1,4 +1,3 @@
-import RelayCore
 import RelayJSON
 
 extension Moments {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayJSON
 
 /// One attempt for people: what came of it, and what was decided after it.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayJobs
 
 /// The story of a durable job, for people: what happened to it, why it waits and what can be done about it.
 struct JobStory {

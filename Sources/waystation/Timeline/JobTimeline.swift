@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayJobs
 
 /// The course of one job, for people: a line for each attempt and one for what was decided after it.
 struct JobTimeline {

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 
 /// The decision after an attempt: a 503 is judged, the rule that is meant for it found among others, its wait chosen.
 ///

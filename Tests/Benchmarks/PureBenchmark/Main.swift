@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// Times pure code that every request passes, and prints one JSON line each: `heads` of RelayHTTP, the `decision` of the

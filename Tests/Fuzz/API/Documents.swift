@@ -1,7 +1,8 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayJSON
+import RelayJobs
 
 @testable import RelayServer
 

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayJobs
 
 @testable import RelayServer
 

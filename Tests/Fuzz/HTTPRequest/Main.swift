@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// A request head, the body behind it and its target, in one piece and byte by byte: the verdicts must agree.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayHTTP
 
 /// A response head, the body behind it and its Retry-After, in one piece and byte by byte.

@@ -1,6 +1,6 @@
 import Glibc
-import RelayCore
 import RelayPosix
+import RelayRoute
 import Testing
 
 /// A listener that never accepts and whose backlog is full: what connects to it is not answered.

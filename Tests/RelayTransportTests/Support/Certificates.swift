@@ -1,5 +1,6 @@
 import Glibc
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// Keys and certificates made once by the openssl command, in a folder of their own.

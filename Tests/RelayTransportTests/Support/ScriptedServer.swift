@@ -1,6 +1,6 @@
 import Glibc
-import RelayCore
 import RelayPosix
+import RelayRoute
 import Synchronization
 import Testing
 

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 extension Checker {
     /// A job's wait is over, if it is: its next attempt has begun.

@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 
 /// The checker's knowledge of one credential.
 struct CredentialRecord {

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 extension Checker {
     /// The core reports how a run of a durable job ended.

@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 
 // The calls of a program's own code, and their order.
 extension Checker {

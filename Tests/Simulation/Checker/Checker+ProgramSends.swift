@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 // The requests that are sent, whatever a program's code claims.
 extension Checker {

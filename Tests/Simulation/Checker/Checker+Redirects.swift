@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 
 extension Checker {
     /// Redirects that are followed within one attempt.

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 extension Checker {
     /// Reads the recovery list from the top, as its documentation says: what stands above the rule that acted must

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 
 /// Holds the core to its promises.
 ///

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// The facts of one failed attempt, worked out from what the upstream is known to have done.
 struct Facts {

@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 
 /// The checker's knowledge of one job.
 final class JobRecord {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// The checker's knowledge of a program's code in the way of one job, and of what that code is about to do.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// The shortest and the longest wait a schedule allows, in nanoseconds.
 struct WaitBounds {

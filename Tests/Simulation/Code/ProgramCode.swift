@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// A program's own code in the way of one job, misbehaving as its seed says.

@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// A program's own recovery strategy, which asks for whatever its job's seed says.

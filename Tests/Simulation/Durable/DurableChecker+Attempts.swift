@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 
 // The attempts that an upstream sees.
 extension DurableChecker {

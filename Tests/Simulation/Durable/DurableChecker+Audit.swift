@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 
 // The promises that hold at every moment, or within a few seconds.

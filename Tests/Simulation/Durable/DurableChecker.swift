@@ -1,4 +1,6 @@
-import RelayCore
+import RelayBase
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// Holds the durable side of the engine to its promises, by what crosses its borders.

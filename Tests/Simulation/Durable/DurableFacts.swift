@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The checker's knowledge of one durable job, from what crossed the borders of the engine.
 final class DurableFacts {

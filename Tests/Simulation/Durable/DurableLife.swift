@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 
 /// One process, from its start to its stop or crash.
@@ -79,7 +80,7 @@ final class DurableDaemon {
 
 extension DurableDaemon {
     /// Passes on the store's reports of jobs that are over.
-    func tell(_ jobs: [JobReport]) { for job in jobs { announcer.record(.ended(job)) } }
+    func tell(_ jobs: [JobChange]) { for job in jobs { announcer.record(.ended(JobReport(job))) } }
 }
 
 /// Hears of pauses, which the checker has no other way to see begin.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// A route as the engine has it and as the checker believes it to be; the same unless a bug is planted.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 import RelayTestSupport
 
 /// The store as one process sees it: slow, full for a while, and gone with the process.
@@ -182,7 +184,7 @@ extension DurableStore {
                 var report = ActionReport()
                 report.matched = 1
                 report.changes = [
-                    JobReport(id: id, route: job.record.route, user: nil, state: .held, reason: .operatorHold)
+                    JobChange(id: id, route: job.record.route, user: nil, state: .held, reason: .operatorHold)
                 ]
                 return report
             }

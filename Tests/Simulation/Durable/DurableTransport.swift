@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// The clocks of a world of durable jobs: the wall clock steps, the other does not.

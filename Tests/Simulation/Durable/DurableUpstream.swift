@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayTestSupport
 
 /// One upstream of durable jobs and the faults it goes through, from seconds to hours.

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 
 // Looks every second whether anything waits that should not, and leaps over the time in which nothing happens.

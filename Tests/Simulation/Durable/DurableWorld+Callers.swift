@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 // Those who hand jobs over and wait for them, and what the upstreams see.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 
 // The events that operators, disks, clocks and signals bring.

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// Routes, upstreams, callers and operators, drawn from one seed, around the durable side of the engine.
@@ -30,7 +33,7 @@ final class DurableWorld: SeededWorld, Timed {
     /// The jobs on disk.
     private(set) var memory: MemoryJobStore?
     /// Ended by the store while no process ran.
-    private var early: [JobReport] = []
+    private var early: [JobChange] = []
     /// The permits that plants have taken.
     var kept: [KeptPermit] = []
     /// Calls of the store that change something, under way.
@@ -182,7 +185,7 @@ extension DurableWorld {
     }
 
     /// The store has ended jobs by itself; what nobody can hear yet is told to the next process.
-    private func ended(_ jobs: [JobReport]) {
+    private func ended(_ jobs: [JobChange]) {
         if plant == .losesEnds { return }
         if let daemon { daemon.tell(jobs) } else { early += jobs }
     }

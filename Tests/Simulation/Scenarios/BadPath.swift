@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 // A part of what an upstream is asked fails, and the rest does not; with the defaults of a route.
 extension Scenario {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 
 extension Scenario {
     static let blackHole = Scenario(

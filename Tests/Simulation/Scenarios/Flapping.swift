@@ -1,4 +1,5 @@
-import RelayCore
+import RelayJobs
+import RelayRoute
 
 extension Scenario {
     static let flapping = Scenario(

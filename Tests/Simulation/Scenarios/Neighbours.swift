@@ -1,4 +1,4 @@
-import RelayCore
+import RelayRoute
 
 // Callers on a route that takes eight at once, for 20 ms each: less than they would like to have. Connections and bytes that
 // drip are the server's, and in `Tests/Scenarios`.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension Scenario {
     static let outage = Scenario(

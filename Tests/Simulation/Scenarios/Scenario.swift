@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 /// The requests of a route, all together, at an upstream in trouble: a line of the table of issue 12, on virtual time.
 ///

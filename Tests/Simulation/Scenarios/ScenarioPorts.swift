@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 
 /// The clocks of a scenario.
 final class ScenarioTime: TimeSource {

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 import Synchronization
 
 /// Keeps the jobs of a scenario in memory, in the time that a disk takes.
@@ -7,7 +8,7 @@ import Synchronization
 /// refuses the calls that no scenario makes.
 final class ScenarioStore: JobStore {
     fileprivate struct Entry {
-        var record: RelayCore.JobRecord
+        var record: RelayJobs.JobRecord
         var body: StoredBody
         var machine: JobStateMachine
         let created: Int64

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// The engine as the daemon has it, between upstreams and callers of a scenario, on virtual time.

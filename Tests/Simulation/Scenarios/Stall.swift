@@ -1,4 +1,5 @@
-import RelayCore
+import RelayJobs
+import RelayRoute
 
 // A metastable trap: an upstream that stops for a while, and then serves first what it has.
 extension Scenario {

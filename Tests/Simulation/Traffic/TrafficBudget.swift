@@ -1,5 +1,3 @@
-import RelayCore
-
 /// The share of a route's load that retries may be, from what was sent and how it ended.
 struct TrafficBudget {
     private static let memory: Int64 = 10_000_000_000

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayCore
 
 /// A request's wait for a permit of a full route.

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 
 // Jobs that are kept: nothing burned, the true reason, an end; and what is left when all is over.
 extension TrafficChecker {

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 
 // The outcomes of requests, and the reasons that held them back.
 extension TrafficChecker {

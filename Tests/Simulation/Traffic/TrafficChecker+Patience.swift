@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 // Patience and pace: what an upstream has asked for, it gets.
 extension TrafficChecker {

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 
 // Answered in the upstream's stead, and delivered all the same.
 extension TrafficChecker {

@@ -1,5 +1,3 @@
-import RelayCore
-
 // Windows: never more under way than they are wide, and their width as the upstream takes what it is sent.
 extension TrafficChecker {
     /// Looks at the figures that the route tells of an upstream, before and after each end of an attempt.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 
 /// The checker's knowledge of one request or kept job.
 final class TrafficJob {

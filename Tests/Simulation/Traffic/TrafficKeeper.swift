@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 
 /// Hands one request over to the world's kept jobs where a rule answers it, and refuses that now and then.

@@ -1,5 +1,7 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayRoute
 
 /// How the requests of a world go that need only be passed on.
 enum TrafficMode: String, CaseIterable, Sendable {
@@ -46,7 +48,8 @@ struct TrafficPassing {
     /// The outcome of a request that is plain and may be sent at once; nil where nothing was done.
     func outcome() async -> Outcome? {
         let (entry, world) = (admission.entry, world.value)
-        guard world.mode != .off, isPlain, let policy = PassThroughPolicy(entry.route, entry.memory),
+        guard world.mode != .off, isPlain,
+            let policy = PassThroughPolicy(entry.route, entry.memory.upstreams),
             !entry.state.isPausedNow, entry.state.enterPlainly()
         else { return nil }
         let began = world.timeline.now
@@ -158,7 +161,7 @@ struct TrafficPassing {
 }
 
 /// Hears nothing and stops nothing: the world's transport is waited for.
-private final class Deaf: AnswerReceiver, RelayCore.Sending {
+private final class Deaf: AnswerReceiver, RelayRoute.Sending {
     func received(_ result: PromptResult) {}
     func cancel() {}
 }

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayJobs
 
 /// A bug put in on purpose, between what the checker believes of the route's traffic and what the core is given or told.
 enum TrafficPlant: String, CaseIterable {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayTestSupport
 
 /// The reply of an upstream to an attempt, and the time until it ends.

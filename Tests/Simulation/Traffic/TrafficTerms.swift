@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// The terms of one configuration for the route's traffic, in the checker's own numbers; times in nanoseconds.

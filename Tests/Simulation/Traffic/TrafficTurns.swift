@@ -1,5 +1,3 @@
-import RelayCore
-
 /// The turns of a route's rate, and whose they are.
 struct TrafficTurns {
     /// The rest of the burst, with fractions.

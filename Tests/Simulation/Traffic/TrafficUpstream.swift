@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayTestSupport
 
 /// One upstream of a route, with the troubles it goes through.

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 // The orders of operators, and the looks from time to time.

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// One route with its upstreams and everybody who wants something of it at once, drawn from one seed.

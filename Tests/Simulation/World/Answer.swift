@@ -1,3 +1,4 @@
+import RelayBase
 import RelayCore
 
 /// The reply of an upstream to one attempt.

@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 import RelayTestSupport
 
 /// A credential and how it is asked for.

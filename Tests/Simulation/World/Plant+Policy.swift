@@ -1,4 +1,5 @@
-import RelayCore
+import RelayBase
+import RelayRoute
 
 extension Plant {
     /// Changes what the core is given, while the checker believes the old policy.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayTestSupport
 
 /// A `Retry-After` as an upstream writes it, and what it means.

@@ -1,5 +1,6 @@
-import RelayCore
+import RelayBase
 import RelayJSON
+import RelayRoute
 import RelayTestSupport
 
 /// Draws the settings of a route.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 import Synchronization
 
 /// The state of a streamed answer; outlives the stream, so that the checker can ask.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayTestSupport
 
 /// A token endpoint: slow, failing, rotating, lying.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 
 /// Hands every attempt to the world's upstreams, under the contract of a real transport: what is cancelled or late
 /// is refused unsent, and an answer that does not come by the deadline is a failure at the deadline.

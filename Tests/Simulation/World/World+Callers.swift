@@ -1,4 +1,7 @@
+import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 
 /// The callers: who asks for what, and when.

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayJobs
 
 // A store in a few lines: what a durable job brings along from run to run, and the waits between.
 extension Confined where Value == World {

@@ -1,4 +1,6 @@
+import RelayBase
 import RelayCore
+import RelayRoute
 import RelayTestSupport
 
 /// Upstreams, endpoints, routes and callers, drawn from one seed, around the real core.

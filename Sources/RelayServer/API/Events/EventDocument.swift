@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 /// An event as one line of JSON with the attributes of CloudEvents 1.0.
 enum EventDocument {

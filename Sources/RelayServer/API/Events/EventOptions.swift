@@ -1,3 +1,4 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON

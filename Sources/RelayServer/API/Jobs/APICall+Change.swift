@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayJobs
 
 extension APICall {
     /// Does to one job what the call asks.

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension APICall {
     /// Pages read for one answer: a filter that few jobs match gives a short list with a cursor rather than a late one,

@@ -1,7 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
 import RelayPosix
+import RelayRoute
 
 extension APICall {
     /// Does what `POST /v1/jobs` asks, of one job or of an array of them.

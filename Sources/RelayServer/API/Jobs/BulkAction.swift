@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 /// The order of a `POST /v1/jobs/actions`, read strictly.
 struct BulkAction {

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayJobs
 
 /// The sums of the turns of one bulk call.
 struct BulkProgress {

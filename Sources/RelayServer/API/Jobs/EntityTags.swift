@@ -1,4 +1,4 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 
 /// The versions a caller names in `If-Match` or `If-None-Match` (RFC 9110 §13.1).

@@ -1,7 +1,9 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayJSON
+import RelayJobs
+import RelayRoute
 
 /// Jobs as documents.
 struct JobView {

@@ -1,5 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
+import RelayRoute
 
 /// Which jobs a caller may see: their own, or all with the role `read`.
 struct Sight {

@@ -1,6 +1,7 @@
-import RelayCore
+import RelayBase
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 /// Walks a submitted document and collects every error with its pointer.
 struct SubmissionReader {

@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
 
 extension APICall {
     /// Every route.

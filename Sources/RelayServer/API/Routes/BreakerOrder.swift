@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 /// The order of a `PUT /v1/routes/{route}/breaker`, read strictly.
 struct BreakerOrder {

@@ -1,6 +1,8 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayRoute
 
 /// The order of a `POST /v1/routes/{route}/limits/clear`, read strictly.
 struct ClearOrder {

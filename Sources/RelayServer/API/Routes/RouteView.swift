@@ -1,6 +1,9 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayJobs
+import RelayRoute
 
 /// Routes as documents: how they are doing, what holds them back and what waits for them.
 struct RouteView {

@@ -1,0 +1,142 @@
+/// Why an attempt or a job failed; the one vocabulary of configuration, `Proxy-Status`, journal and CLI.
+///
+/// Names are those of RFC 9209 §2.3 where one exists. A route's rules may add kinds of their own.
+public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The kind as configuration, journal and messages write it: lower case, words joined by `_`.
+    public let rawValue: String
+
+    /// A kind by its name; one that the relay does not know is a program's own.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// A kind by its name as it is written in the source.
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// The name look-up took too long.
+    public static let dnsTimeout: FailureKind = "dns_timeout"
+    /// The name does not exist, or the name servers failed.
+    public static let dnsError: FailureKind = "dns_error"
+    /// No address of the destination could be reached.
+    public static let destinationUnavailable: FailureKind = "destination_unavailable"
+    /// The destination's addresses may not be dialled: they are not public, and the upstream does not allow
+    /// them.
+    public static let destinationIPProhibited: FailureKind = "destination_ip_prohibited"
+    /// The destination refused the connection.
+    public static let connectionRefused: FailureKind = "connection_refused"
+    /// The connection ended before the answer began.
+    public static let connectionTerminated: FailureKind = "connection_terminated"
+    /// Connecting, with its name look-up and TLS handshake, took longer than ``Timeouts/connect``.
+    public static let connectionTimeout: FailureKind = "connection_timeout"
+    /// The upstream sent nothing for longer than ``Timeouts/idle``.
+    public static let connectionReadTimeout: FailureKind = "connection_read_timeout"
+    /// The upstream took nothing for longer than ``Timeouts/idle``.
+    public static let connectionWriteTimeout: FailureKind = "connection_write_timeout"
+    /// There is no room for another connection.
+    public static let connectionLimitReached: FailureKind = "connection_limit_reached"
+    /// The TLS handshake failed.
+    public static let tlsProtocolError: FailureKind = "tls_protocol_error"
+    /// The upstream's certificate is not trusted, or its chain holds none of the pinned keys.
+    public static let tlsCertificateError: FailureKind = "tls_certificate_error"
+    /// The upstream ended the TLS handshake with an alert.
+    public static let tlsAlertReceived: FailureKind = "tls_alert_received"
+    /// The answer ended before it was complete.
+    public static let httpResponseIncomplete: FailureKind = "http_response_incomplete"
+    /// The answer was not there in the time of the attempt, ``Timeouts/attempt``.
+    public static let httpResponseTimeout: FailureKind = "http_response_timeout"
+    /// The answer is not HTTP, or its status is outside 200–599.
+    public static let httpProtocolError: FailureKind = "http_protocol_error"
+    /// The answer's content is larger than ``ResponseLimits/body``.
+    public static let httpResponseBodySize: FailureKind = "http_response_body_size"
+    /// The answer's head is larger than ``ResponseLimits/head``, or has more fields than
+    /// ``ResponseLimits/fieldCount``.
+    public static let httpResponseHeaderSectionSize: FailureKind = "http_response_header_section_size"
+    /// The answer's content could not be decoded, or grew more than ``ResponseLimits/expansion`` allows.
+    public static let httpResponseContentCoding: FailureKind = "http_response_content_coding"
+
+    /// The answer's status is none that counts as a success.
+    public static let httpStatus: FailureKind = "http_status"
+    /// The answer is an error document of the upstream, whatever its status.
+    public static let apiError: FailureKind = "api_error"
+    /// The answer's status counts as a success, and its content did not pass validation.
+    public static let invalidResponse: FailureKind = "invalid_response"
+    /// The answer could not be turned into the request's value.
+    public static let decoding: FailureKind = "decoding"
+    /// The answer counts as a success and is empty where a value is wanted.
+    public static let emptyResponse: FailureKind = "empty_response"
+    /// A step of preparation failed; nothing was sent, and no rule is asked.
+    public static let preparation: FailureKind = "preparation"
+    /// The program has too much to do to take the request.
+    public static let overloaded: FailureKind = "overloaded"
+    /// The upstream's circuit breaker is open for requests like this one.
+    public static let breakerOpen: FailureKind = "breaker_open"
+    /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
+    public static let rateLimited: FailureKind = "rate_limited"
+    /// A credential could not be fetched.
+    public static let credentialsFailed: FailureKind = "credentials_failed"
+    /// The job's time was up.
+    public static let deadlineExceeded: FailureKind = "deadline_exceeded"
+    /// The task that waited was cancelled; offered to no rule.
+    public static let cancelled: FailureKind = "cancelled"
+    /// The daemon's caller hung up; offered to no rule.
+    public static let clientGone: FailureKind = "client_gone"
+    /// The request's own content did not come in time, was too large or malformed; offered to no rule.
+    public static let httpRequestError: FailureKind = "http_request_error"
+    /// The daemon ended without warning while the attempt of a kept job was under way; offered to no rule.
+    public static let interrupted: FailureKind = "interrupted"
+
+    // Failures of the store and not of the job: they end a run before any rule is read.
+    /// The body of a durable job is no longer what was stored.
+    package static let storedBodyCorrupt: FailureKind = "stored_body_corrupt"
+    /// The body of a durable job could not be read now.
+    package static let storedBodyUnread: FailureKind = "stored_body_unread"
+    /// An attempt of a durable job could not go on record, and was not sent.
+    package static let attemptUnrecorded: FailureKind = "attempt_unrecorded"
+
+    /// Every kind the relay itself can report, in the order of the documentation.
+    package static let known: [FailureKind] = [
+        .dnsTimeout, .dnsError, .destinationUnavailable, .destinationIPProhibited, .connectionRefused,
+        .connectionTerminated, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,
+        .connectionLimitReached, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived,
+        .httpResponseIncomplete, .httpResponseTimeout, .httpProtocolError, .httpResponseBodySize,
+        .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
+        .decoding, .emptyResponse, .preparation, .overloaded, .breakerOpen, .rateLimited, .credentialsFailed,
+        .deadlineExceeded,
+        .cancelled, .clientGone, .httpRequestError, .interrupted, .storedBodyCorrupt, .storedBodyUnread,
+        .attemptUnrecorded,
+    ]
+}
+
+/// A family of kinds that a rule's `on` may name as one.
+public enum FailureGroup: String, CaseIterable, Sendable {
+    /// The failures to reach the upstream: look-up, connect, reset, no room for a connection.
+    case connection
+    /// The steps that took too long: look-up, connect, read, write, the answer.
+    case timeout
+    /// The name look-up.
+    case dns
+    /// TLS: handshake, certificate, alert.
+    case tls
+    /// Answers that are not the HTTP that was asked for: broken, incomplete, too large, wrongly coded.
+    case `protocol`
+
+    /// Whether the kind belongs to the group.
+    public func contains(_ kind: FailureKind) -> Bool {
+        switch self {
+        case .connection:
+            kind == .connectionRefused || kind == .connectionTerminated || kind == .connectionTimeout
+                || kind == .connectionLimitReached || kind == .destinationUnavailable
+                || FailureGroup.dns.contains(kind)
+        case .timeout:
+            kind == .connectionTimeout || kind == .connectionReadTimeout || kind == .connectionWriteTimeout
+                || kind == .httpResponseTimeout || kind == .dnsTimeout
+        case .dns: kind == .dnsTimeout || kind == .dnsError
+        case .tls: kind == .tlsProtocolError || kind == .tlsCertificateError || kind == .tlsAlertReceived
+        case .protocol:
+            kind == .httpProtocolError || kind == .httpResponseIncomplete || kind == .httpResponseBodySize
+                || kind == .httpResponseHeaderSectionSize || kind == .httpResponseContentCoding
+        }
+    }
+}
+
+extension FailureKind: CustomStringConvertible {
+    /// The name, as configuration and journal write it.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,44 @@
+package import RelayRoute
+import Synchronization
+
+/// The way that a request took, where it was not passed through from beginning to end.
+package enum RequestPath: Sendable, Equatable {
+    case ordinary(OrdinaryReason)
+    case promoted(PromotionReason)
+
+    package var reason: String {
+        switch self {
+        case .ordinary(let reason): reason.rawValue
+        case .promoted(let reason): reason.rawValue
+        }
+    }
+
+    package var sentence: String {
+        switch self {
+        case .ordinary(let reason): reason.sentence
+        case .promoted(let reason): reason.sentence
+        }
+    }
+
+    package static let reasons =
+        OrdinaryReason.allCases.map(\.rawValue) + PromotionReason.allCases.map(\.rawValue)
+}
+
+/// Where the way of a request is written down, once, by the loop that has the request; whoever explains it reads it.
+package struct RequestPathRecord: ~Copyable, Sendable {
+    /// 0 where nothing is written, and else one more than the place in `all`.
+    private let place = Atomic<UInt8>(0)
+
+    private static let all: [RequestPath] =
+        OrdinaryReason.allCases.map { .ordinary($0) } + PromotionReason.allCases.map { .promoted($0) }
+
+    package var path: RequestPath? {
+        let place = Int(place.load(ordering: .relaxed))
+        return place == 0 ? nil : Self.all[place - 1]
+    }
+
+    package func write(_ path: RequestPath) {
+        guard let index = Self.all.firstIndex(of: path) else { return }
+        place.store(UInt8(index + 1), ordering: .relaxed)
+    }
+}

@@ -1,0 +1,95 @@
+package import RelayBase
+package import RelayJobs
+package import RelayRoute
+
+/// How one run of a durable job came out: what the store is told.
+///
+/// A run ends with the first wait: however long or short that is, it is the store that keeps it.
+package struct Delivery: Sendable {
+    package enum Ending: Sendable, Equatable {
+        case succeeded
+        case dead(EndReason)
+        /// Its time ran out.
+        case expired
+        /// Due again after a wait that a rule named.
+        case retry(after: Duration)
+        /// Not sent for a reason that is not the job's: nothing is burned.
+        case back(WaitReason?)
+        /// Put aside until an operator lets it go on.
+        case held
+        /// The route is to be paused, and the job waits for it, unless it has come to an `end`.
+        case routePaused(reason: String, end: EndReason?)
+    }
+
+    package var ending: Ending
+    /// The run's view of the job; the store has the last word.
+    package let report: JobReport
+    /// The upstream's last answer, where there was one.
+    package var answer: HTTPResponse?
+    /// Whether one of the attempts may have been carried out and may not be repeated.
+    package var leavesDoubt = false
+    /// The memory its answer takes, until that is on disk.
+    package var room: MemoryHold?
+    /// The hold that it waits for before it may be sent.
+    package var hold: TrafficHold?
+    /// There was no room for the answer's content, which nothing had to look into.
+    package var lacksContent = false
+
+    /// The job is delivered.
+    package init(
+        _ context: JobContext,
+        _ answer: HTTPResponse,
+        by source: AnswerSource,
+        attempts: [Attempt]
+    ) {
+        ending = .succeeded
+        self.answer = answer
+        report = JobReport(context, .succeeded, answer, by: source, attempts: attempts)
+    }
+
+    /// The run ended otherwise; without a failure where nothing was tried.
+    package init(
+        _ context: JobContext,
+        _ ending: Ending,
+        _ failure: Failure?,
+        answer: HTTPResponse? = nil,
+        attempts: [Attempt] = []
+    ) {
+        self.ending = ending
+        self.answer = answer
+        report = JobReport(
+            context,
+            ending.state,
+            end: ending.end,
+            answer,
+            failure: failure,
+            attempts: attempts
+        )
+    }
+
+    package var attempts: [Attempt] { report.attempts }
+
+    /// Why it did not succeed; nil when it did, or when its time ran out untried.
+    package var failure: Failure? { report.failure }
+}
+
+extension Delivery.Ending {
+    fileprivate var state: JobState {
+        switch self {
+        case .succeeded: .succeeded
+        case .dead, .routePaused(_, _?): .dead
+        case .expired: .expired
+        case .retry: .retrying
+        case .back: .queued
+        case .held, .routePaused(_, nil): .held
+        }
+    }
+
+    fileprivate var end: EndReason? {
+        switch self {
+        case .dead(let end): end
+        case .routePaused(_, let end): end
+        case .succeeded, .expired, .retry, .back, .held: nil
+        }
+    }
+}

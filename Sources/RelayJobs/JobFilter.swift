@@ -1,0 +1,72 @@
+package import RelayBase
+
+/// Which jobs are meant; every part that is given must match.
+package struct JobFilter: Hashable, Sendable {
+    /// When not empty, no other job is looked at.
+    package var ids: [JobID] = []
+    package var route: String?
+    /// Any of them; all when empty.
+    package var states: Set<JobState> = []
+    package var reason: WaitReason?
+    /// Why it is over.
+    package var end: EndReason?
+    /// Routes whose queued jobs wait for the end of a pause, though no word of it stands with the jobs.
+    package var pausedRoutes: Set<String> = []
+    package var failureKind: FailureKind?
+    /// Of the answer of the last failed attempt.
+    package var failureStatus: Status?
+    package var label: String?
+    /// The uid that handed the jobs over.
+    package var user: UInt32?
+    /// Milliseconds since 1970 UTC, this one included.
+    package var createdFrom: Int64?
+    /// Milliseconds since 1970 UTC, this one excluded.
+    package var createdBefore: Int64?
+    /// Jobs that are at this version.
+    package var version: UInt64?
+    /// Whether a retry leaves alone the jobs in doubt that would not be sent by themselves; they match all the same.
+    package var sparesUncertain = false
+    /// Whether a retry leaves alone the jobs whose place a newer one took: each would be sent after that one.
+    package var sparesSuperseded = false
+
+    package init() {}
+
+    package init(ids: [JobID]) { self.ids = ids }
+
+    /// Why a retry leaves a job alone.
+    package enum Spare: Sendable {
+        /// It may have been carried out.
+        case uncertain
+        /// A newer one took its place.
+        case superseded
+    }
+
+    /// Why a retry leaves the job alone; nil where it does not.
+    package func spares(_ job: StoredJob) -> Spare? {
+        if sparesSuperseded, job.end == .superseded { return .superseded }
+        let isSpared = sparesUncertain && job.isInDoubt && (job.state.isTerminal || job.state == .held)
+        return isSpared ? .uncertain : nil
+    }
+
+    package func matches(_ job: StoredJob) -> Bool {
+        (ids.isEmpty || ids.contains(job.record.id)) && (route == nil || job.record.route == route)
+            && (states.isEmpty || states.contains(job.state))
+            && (reason == nil || job.reason == reason
+                || job.reason == nil && isPaused(job.state, job.record.route))
+            && (end == nil || job.end == end)
+            && (failureKind == nil || job.failureKind == failureKind)
+            && (failureStatus == nil || job.failureStatus == failureStatus)
+            && (label.map { job.record.labels.contains($0) } ?? true)
+            && (user == nil || job.record.submitter?.user == user)
+            && (createdFrom.map { job.createdAt >= $0 } ?? true)
+            && (createdBefore.map { job.createdAt < $0 } ?? true)
+            && (version == nil || job.version == version)
+    }
+}
+
+extension JobFilter {
+    /// Whether such a job, which has no reason of its own, waits for its route as the filter wants it.
+    package func isPaused(_ state: JobState, _ route: String) -> Bool {
+        reason == .routePaused && (state == .queued || state == .retrying) && pausedRoutes.contains(route)
+    }
+}

@@ -1,0 +1,37 @@
+package import RelayBase
+
+/// The past that a durable job brings along from its earlier runs, and the moment it expires.
+package struct JobHistory: Sendable {
+    /// Recorded attempts over the whole life of the job: the next one's number is one more.
+    package var attempts = 0
+    /// Attempts that count against its allowance.
+    package var spentAttempts = 0
+    /// How often each rule has acted since acceptance or the last replay, by the rule's name.
+    package var ruleUses: [String: Int] = [:]
+    /// When the job expires; nil never.
+    package var deadline: Instant?
+    /// Whether its last attempt was cut short by a crash.
+    package var wasInterrupted = false
+    /// Whether an attempt of an earlier life may have been carried out that the route would not repeat.
+    package var isInDoubt = false
+    /// Where its attempts go on record before they are sent; nil where nobody keeps them.
+    package var log: (any AttemptLog)?
+
+    /// How often each rule has fetched a credential that nobody has refused for good since.
+    private var refreshes: [String: Int] = [:]
+
+    package init() {}
+
+    /// Takes an attempt of an earlier run into account.
+    package mutating func count(_ attempt: Attempt) {
+        if let rule = attempt.chargedRule {
+            ruleUses[rule, default: 0] += 1
+            if case .refreshCredentials? = attempt.next { refreshes[rule, default: 0] += 1 }
+        }
+        wasInterrupted = attempt.failure?.kind == .interrupted
+        guard attempt.failure?.kind == .credentialsFailed else { return }
+        // The job waits until the upstream takes a credential, and may fetch another then.
+        for (rule, uses) in refreshes { ruleUses[rule, default: 0] -= uses }
+        refreshes = [:]
+    }
+}

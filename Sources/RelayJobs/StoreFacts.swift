@@ -1,0 +1,43 @@
+package import RelayBase
+
+/// Facts about a store for status and metrics.
+package struct StoreFacts: Hashable, Sendable {
+    /// Bytes in use, bodies in files included.
+    package var usedBytes: UInt64 = 0
+    /// The bytes in use at which acceptance stops.
+    package var maxBytes: UInt64 = 0
+    /// The file system it is on, as of the last sweep; nil where that cannot be known.
+    package var disk: DiskSpace?
+    /// Whether there is no room: nothing is accepted until there is again.
+    package var isFull = false
+    /// Whether its file was removed or replaced: nothing is accepted or delivered until it is back.
+    package var isGone = false
+    /// Whether it has work left that it does beside the next sweeps: something erased to be overwritten, room to be found.
+    package var wantsSweeps = false
+    /// Transactions since the store was opened.
+    package var commits: UInt64 = 0
+    /// Jobs accepted, claims and settlements in those transactions.
+    package var operations: UInt64 = 0
+    /// Records found damaged since the store was opened.
+    package var corruptRecords: UInt64 = 0
+    /// Bytes of the write-ahead log on disk.
+    package var logBytes: UInt64 = 0
+    /// How long transactions took to get to the disk.
+    package var commitTimes = DurationCounts()
+    /// The failures by their reason: failed writes, reads that took too long, damage.
+    package var errors: [StoreError.Code: UInt64] = [:]
+
+    package init() {}
+}
+
+/// Bytes of a file system.
+package struct DiskSpace: Hashable, Sendable {
+    package var size: UInt64
+    /// The bytes that the user of this process may still write.
+    package var available: UInt64
+
+    package init(size: UInt64, available: UInt64) {
+        self.size = size
+        self.available = available
+    }
+}

@@ -1,0 +1,16 @@
+package import RelayBase
+
+/// A credential's value as it goes into a request.
+package struct Token: Sendable {
+    package let secret: Secret
+    /// Counts the values of one credential; a refused generation is replaced at most once.
+    package let generation: UInt64
+    /// When it stops being valid; nil when the issuer did not say.
+    package let expiresAt: Instant?
+
+    package init(secret: Secret, generation: UInt64, expiresAt: Instant?) {
+        self.secret = secret
+        self.generation = generation
+        self.expiresAt = expiresAt
+    }
+}
