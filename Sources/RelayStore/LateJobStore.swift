@@ -16,9 +16,9 @@ package final class LateJobStore: Sendable {
     }
 
     private let state: Mutex<State>
-    private let options: SQLiteJobStore.Options
+    private let options: StoreOptions
 
-    private init(_ options: SQLiteJobStore.Options, _ store: SQLiteJobStore?, _ refusal: StoreError?) {
+    private init(_ options: StoreOptions, _ store: SQLiteJobStore?, _ refusal: StoreError?) {
         self.options = options
         state = Mutex(State(store: store, refusal: refusal, maxSize: options.maxSize))
     }
@@ -27,7 +27,7 @@ package final class LateJobStore: Sendable {
     ///
     /// - Throws: what opening throws, but not `full`.
     package static func open(
-        _ options: SQLiteJobStore.Options,
+        _ options: StoreOptions,
         at now: JobMoment
     ) async throws(StoreError) -> LateJobStore {
         let store: SQLiteJobStore

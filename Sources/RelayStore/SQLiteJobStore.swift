@@ -16,46 +16,6 @@ package final class SQLiteJobStore: JobStore {
     private let spools = Atomic<UInt64>(0)
     private let ended: Ended
 
-    package struct Options: Sendable {
-        /// Must exist, and nobody but its owner may write in it.
-        package var directory: String
-        /// Acceptance stops when this many bytes are in use.
-        package var maxSize: UInt64 = 2 << 30
-        /// Disk space kept for settling when there is none left; less on a file system below eight times that size.
-        package var ballast = 8 << 20
-        /// How long what was erased may stay in the write-ahead log.
-        package var eraseDelay: Duration = .seconds(5)
-        /// How often a full store looks for room.
-        package var spaceInterval: Duration = .seconds(1)
-        /// Pages in the log at which they are moved into the database.
-        package var checkpointPages = 1_000
-        /// Ordering keys that may have changed in memory before they are written, sorted.
-        package var orderingKeysInMemory = 32_768
-        /// The longest time that a read may take: a longer one would hold back the writer's checkpoints.
-        package var readPatience: Duration = .milliseconds(100)
-        package var sync: Sync = .full
-        package var fault: Fault?
-        package var events = JobStoreEvents()
-
-        package init(directory: String) { self.directory = directory }
-    }
-
-    /// How much of a commit is on disk when it returns.
-    package enum Sync: String, Sendable {
-        /// All of it.
-        case full = "FULL"
-        /// Nothing, as a control for tests that must then fail.
-        case off = "OFF"
-    }
-
-    /// A mistake that a store makes on purpose, as a control for tests that must then fail.
-    package enum Fault: String, Sendable {
-        /// A record of claims goes with the first of its jobs that comes to rest.
-        case losesClaims
-        /// A start decides anew whether a claim was legal.
-        case decidesAgain
-    }
-
     /// Bodies up to this size stand in their row.
     package static let inlineLimit = StoredBodyFile.pieceSize
 
@@ -67,8 +27,10 @@ package final class SQLiteJobStore: JobStore {
     /// A limit on the size of files (RLIMIT_FSIZE) is a full disk from now on: the process no longer dies of SIGXFSZ.
     ///
     /// - Throws: `locked`, `newerSchema`, `corrupt`, `foreign`, `directory`; the files are then as they were.
-    package static func open(_ options: Options, at now: JobMoment) async throws(StoreError) -> SQLiteJobStore
-    {
+    package static func open(
+        _ options: StoreOptions,
+        at now: JobMoment
+    ) async throws(StoreError) -> SQLiteJobStore {
         _ = signal(SIGXFSZ, SIG_IGN)
         let result: Result<SQLiteJobStore, StoreError> = await withCheckedContinuation { continuation in
             do throws(PosixError) {
@@ -86,7 +48,7 @@ package final class SQLiteJobStore: JobStore {
 
     /// The whole life of the writer's thread.
     private static func live(
-        _ options: Options,
+        _ options: StoreOptions,
         _ now: JobMoment,
         opened: (Result<SQLiteJobStore, StoreError>) -> Void
     ) {
@@ -126,7 +88,7 @@ package final class SQLiteJobStore: JobStore {
     /// Opens with the ballast's room where there is no other.
     private static func writer(
         _ directory: StoreDirectory,
-        _ options: Options,
+        _ options: StoreOptions,
         _ ballast: Ballast,
         _ now: JobMoment
     ) throws(StoreError) -> StoreWriter {

@@ -119,7 +119,7 @@ final class JobStorage: Sendable {
         _ notifier: ServiceNotifier
     ) throws(Daemon.StartError) -> JobStorage {
         let shared = Shared()
-        var options = SQLiteJobStore.Options(directory: directory)
+        var options = StoreOptions(directory: directory)
         options.maxSize = configuration.storage.maxSize
         options.sync = configuration.storage.sync == .full ? .full : .off
         options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }

@@ -89,7 +89,7 @@ struct CrashTests {
             }
         }
         let now = JobMoment(wall: 2_000_000_000_000, steady: 1_000)
-        let store = try await SQLiteJobStore.open(SQLiteJobStore.Options(directory: scratch.path), at: now)
+        let store = try await SQLiteJobStore.open(StoreOptions(directory: scratch.path), at: now)
         var found: Set<String> = []
         var open = 0
         var cursor: JobCursor?
@@ -133,7 +133,7 @@ struct CrashTests {
             lines += told
         }
         let store = try await SQLiteJobStore.open(
-            SQLiteJobStore.Options(directory: scratch.path),
+            StoreOptions(directory: scratch.path),
             at: JobMoment(wall: 2_000_000_000_000, steady: 1_000)
         )
         let told = lines.filter { $0[0] == "A" }

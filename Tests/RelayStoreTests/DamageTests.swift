@@ -55,7 +55,7 @@ struct DamageTests {
         let scratch = TemporaryFolder()
         for (name, bytes) in original.files { Files.write(scratch.path + "/" + name, bytes) }
         let before = try #require(original.files["jobs.db-wal"])
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+        var options = StoreOptions(directory: scratch.path)
         options.ballast = 0
         let store = try await SQLiteJobStore.open(options, at: Self.now)
         let after = Files.read(scratch.path + "/jobs.db-wal")
@@ -102,7 +102,7 @@ struct DamageTests {
         files["jobs.db-wal"] = log
         let cut = TemporaryFolder()
         for (name, bytes) in files where name != "jobs.db-shm" { Files.write(cut.path + "/" + name, bytes) }
-        var options = SQLiteJobStore.Options(directory: cut.path)
+        var options = StoreOptions(directory: cut.path)
         options.ballast = 0
         guard isNext else {
             await #expect(throws: StoreError.self) { try await SQLiteJobStore.open(options, at: Self.now) }
@@ -129,7 +129,7 @@ struct DamageTests {
 
         init(hasLog: Bool) async throws {
             let scratch = TemporaryFolder()
-            var options = SQLiteJobStore.Options(directory: scratch.path)
+            var options = StoreOptions(directory: scratch.path)
             options.ballast = 0
             let store = try await SQLiteJobStore.open(options, at: now)
             for number in 1...60 as ClosedRange<UInt64> {
@@ -187,7 +187,7 @@ struct DamageTests {
             let scratch = TemporaryFolder()
             for (name, bytes) in files { Files.write(scratch.path + "/" + name, bytes) }
             let store = try await SQLiteJobStore.open(
-                SQLiteJobStore.Options(directory: scratch.path),
+                StoreOptions(directory: scratch.path),
                 at: now
             )
             for id in bodies.keys { states[id] = try await store.job(id)?.state }
@@ -204,7 +204,7 @@ struct DamageTests {
             var damaged = files
             damage(&damaged[name, default: []])
             for (name, bytes) in damaged { Files.write(scratch.path + "/" + name, bytes) }
-            var options = SQLiteJobStore.Options(directory: scratch.path)
+            var options = StoreOptions(directory: scratch.path)
             options.ballast = 0
             let store: SQLiteJobStore
             do throws(StoreError) {

@@ -16,7 +16,7 @@ struct FullDiskTests {
         guard disk.isMounted else { return }
         let path = disk.scratch.path
         var now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
-        var options = SQLiteJobStore.Options(directory: path)
+        var options = StoreOptions(directory: path)
         options.ballast = 2 << 20
         options.checkpointPages = 100
         options.spaceInterval = .milliseconds(1)
@@ -90,7 +90,7 @@ struct FullDiskTests {
         let disk = SmallDisk(megabytes: 12)
         guard disk.isMounted else { return }
         let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
-        var options = SQLiteJobStore.Options(directory: disk.scratch.path)
+        var options = StoreOptions(directory: disk.scratch.path)
         options.spaceInterval = .milliseconds(1)
         let store = try await SQLiteJobStore.open(options, at: now)
         // The sweep that the daemon makes each second, of a store that nobody asks for anything.
@@ -118,7 +118,7 @@ struct FullDiskTests {
         let disk = SmallDisk(megabytes: 12)
         guard disk.isMounted else { return }
         let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
-        var options = SQLiteJobStore.Options(directory: disk.scratch.path)
+        var options = StoreOptions(directory: disk.scratch.path)
         options.ballast = 1 << 20
         let store = try await SQLiteJobStore.open(options, at: now)
         let records = (1...2).map { number in
@@ -158,7 +158,7 @@ struct FullDiskTests {
     func actions(action: JobAction) async throws {
         let scratch = TemporaryFolder()
         let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+        var options = StoreOptions(directory: scratch.path)
         options.ballast = 1 << 20
         let store = try await SQLiteJobStore.open(options, at: now)
         let jobs = (1...40 as ClosedRange<UInt64>).map { number in

@@ -26,7 +26,7 @@ struct GoneTests {
         let directory = scratch.path + "/state"
         unsafe _ = mkdir(directory, 0o700)
         let log = StoreBench.Log<String>()
-        var options = SQLiteJobStore.Options(directory: directory)
+        var options = StoreOptions(directory: directory)
         options.ballast = 0
         options.events.notice = { log.add([$0]) }
         options.events.relief = options.events.notice
@@ -74,7 +74,7 @@ struct GoneTests {
     @Test("A file that goes while a job is written takes its acknowledgement with it")
     func meanwhile() async throws {
         let scratch = TemporaryFolder()
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+        var options = StoreOptions(directory: scratch.path)
         options.ballast = 0
         // Told of in the transaction that writes, before it is on disk.
         let path = scratch.path + "/jobs.db"

@@ -15,8 +15,8 @@ struct LateStoreTests {
         return NewJob(record, body: .bytes([UInt8](repeating: 1, count: size)))
     }
 
-    private func options(_ disk: SmallDisk) -> SQLiteJobStore.Options {
-        var options = SQLiteJobStore.Options(directory: disk.path)
+    private func options(_ disk: SmallDisk) -> StoreOptions {
+        var options = StoreOptions(directory: disk.path)
         options.spaceInterval = .milliseconds(1)
         return options
     }

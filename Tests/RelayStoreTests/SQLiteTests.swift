@@ -12,11 +12,11 @@ struct SQLiteTests {
 
     private func open(
         _ path: String,
-        _ change: (inout SQLiteJobStore.Options) -> Void = { _ in }
+        _ change: (inout StoreOptions) -> Void = { _ in }
     ) async throws(StoreError)
         -> SQLiteJobStore
     {
-        var options = SQLiteJobStore.Options(directory: path)
+        var options = StoreOptions(directory: path)
         options.ballast = 1 << 20
         change(&options)
         return try await SQLiteJobStore.open(options, at: now)

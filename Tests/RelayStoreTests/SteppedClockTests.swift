@@ -21,7 +21,7 @@ struct SteppedClockTests {
     )
     func interrupted(step: Int64, isCrash: Bool) async throws {
         let scratch = TemporaryFolder()
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+        var options = StoreOptions(directory: scratch.path)
         options.ballast = 0
         options.readPatience = .seconds(60)
         let date = now.wall + 36_000_000

@@ -28,7 +28,7 @@ final class StoreBench {
     private let endedJobs: Log<JobChange>
     private let orderingKeysInMemory: Int
     private let eraseDelay: Duration
-    private let fault: SQLiteJobStore.Fault?
+    private let fault: StoreFault?
 
     /// The values that callbacks have told.
     final class Log<Value: Sendable>: Sendable {
@@ -41,7 +41,7 @@ final class StoreBench {
         _ kind: StoreKind,
         orderingKeysInMemory: Int = 32_768,
         eraseDelay: Duration = .seconds(5),
-        fault: SQLiteJobStore.Fault? = nil
+        fault: StoreFault? = nil
     ) async throws {
         self.fault = fault
         self.kind = kind
@@ -75,7 +75,7 @@ final class StoreBench {
     private func hear() async throws { _ = try await store.settle([], at: now) }
 
     private func open() async throws -> SQLiteJobStore {
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+        var options = StoreOptions(directory: scratch.path)
         options.events = events
         options.ballast = 1 << 20
         options.eraseDelay = eraseDelay

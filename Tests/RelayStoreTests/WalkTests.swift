@@ -34,9 +34,9 @@ struct WalkTests {
 
     @Test(
         "A store that does not keep what was claimed on record does not pass",
-        arguments: [.losesClaims, .decidesAgain] as [SQLiteJobStore.Fault]
+        arguments: [.losesClaims, .decidesAgain] as [StoreFault]
     )
-    func fault(_ fault: SQLiteJobStore.Fault) async throws {
+    func fault(_ fault: StoreFault) async throws {
         var walk = try await Walk(seed: 1, fault: fault)
         for _ in 0..<40 {
             for _ in 0..<20 { try await walk.step() }
@@ -56,7 +56,7 @@ struct Walk {
     private var ids: [JobID] = []
     private var claims: [JobID: (disk: Claim, memory: Claim)] = [:]
 
-    init(seed: UInt64, fault: SQLiteJobStore.Fault? = nil) async throws {
+    init(seed: UInt64, fault: StoreFault? = nil) async throws {
         random = SplitMix64(seed: seed)
         hasFault = fault != nil
         // Now none of the ordering keys are written until the next start looks for them, now nearly all.

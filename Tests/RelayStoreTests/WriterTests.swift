@@ -9,8 +9,8 @@ import Testing
 struct WriterTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 
-    private func options(_ scratch: TemporaryFolder) -> SQLiteJobStore.Options {
-        var options = SQLiteJobStore.Options(directory: scratch.path)
+    private func options(_ scratch: TemporaryFolder) -> StoreOptions {
+        var options = StoreOptions(directory: scratch.path)
         options.ballast = 0
         return options
     }

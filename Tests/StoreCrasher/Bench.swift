@@ -9,7 +9,7 @@ import RelayStore
 ///
 /// Processor time is told beside the rates: it says the same on a machine that is busy with other things.
 func bench(_ directory: String, _ words: [String]) async throws(StoreError) {
-    var options = SQLiteJobStore.Options(directory: directory)
+    var options = StoreOptions(directory: directory)
     options.maxSize = 64 << 30
     let began = SystemClock.monotonic()
     let store = try await SQLiteJobStore.open(options, at: present())

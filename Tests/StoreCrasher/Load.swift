@@ -22,8 +22,8 @@ func body(of id: JobID) -> [UInt8] {
     return (0..<count).map { UInt8(truncatingIfNeeded: UInt64($0) &* 31 &+ id.low) }
 }
 
-func options(_ directory: String) -> SQLiteJobStore.Options {
-    var options = SQLiteJobStore.Options(directory: directory)
+func options(_ directory: String) -> StoreOptions {
+    var options = StoreOptions(directory: directory)
     options.ballast = 1 << 20
     if unsafe getenv("STORE_SYNC_OFF") != nil { options.sync = .off }
     options.fault = unsafe getenv("STORE_FAULT").flatMap { .init(rawValue: unsafe String(cString: $0)) }

@@ -177,7 +177,7 @@ extension ConfigurationTable {
         at tokens: [String],
         _ reading: inout Reading
     ) {
-        guard let special = ConfigurationReader.ranges(to: url) else { return }
+        guard let special = SpecialAddresses.ranges(to: url) else { return }
         if let address = url.address {
             let plain = SpecialAddresses.embedded(address)
             if allowed.contains(where: { $0.contains(address) || $0.contains(plain) }) { return }

@@ -1,7 +1,7 @@
 package import RelayRoute
 
 /// Addresses that are not the public internet's: an upstream there must be allowed by name.
-enum SpecialAddresses {
+package enum SpecialAddresses {
     /// IANA special-purpose registries (RFC 6890 and later), with the names operators use.
     private static let ranges: [(text: String, what: String)] = [
         ("0.0.0.0/8", "an unspecified address"), ("10.0.0.0/8", "a private address"),
@@ -40,7 +40,7 @@ enum SpecialAddresses {
     }
 }
 
-extension ConfigurationReader {
+extension SpecialAddresses {
     /// The ranges that must be allowed before a URL may be dialled; nil for one whose host is neither an address that
     /// is not public nor this machine by name.
     package static func ranges(to url: UpstreamURL) -> (what: String, ranges: [String])? {

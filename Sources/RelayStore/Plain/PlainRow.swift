@@ -155,7 +155,7 @@ extension JobRow {
         machine.version = 2
     }
 
-    /// The same as a fault would have it (`SQLiteJobStore.Fault`).
+    /// The same as a fault would have it (`StoreFault`).
     mutating func decideAgain(now: Int64) {
         guard let begun = machine.begun else { return }
         let token = machine.token

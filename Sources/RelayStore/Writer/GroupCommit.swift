@@ -7,7 +7,7 @@ final class GroupCommit {
     private let writer: StoreWriter
     private let queue: CommitQueue
     private let ballast: Ballast
-    private let options: SQLiteJobStore.Options
+    private let options: StoreOptions
     private let removeFiles: ([String]) -> Void
     private var isFull = true
     private var hasBallast = false

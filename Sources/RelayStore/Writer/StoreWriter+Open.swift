@@ -31,7 +31,7 @@ extension StoreWriter {
         } catch { throw .directory(error) }
     }
 
-    static func connect(_ path: String, _ options: SQLiteJobStore.Options) throws(StoreError) -> Database {
+    static func connect(_ path: String, _ options: StoreOptions) throws(StoreError) -> Database {
         let database = try Database(path, readOnly: false)
         try database.execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
         let mode = try database.statement(text: "PRAGMA journal_mode = WAL")
@@ -101,7 +101,7 @@ extension StoreWriter {
     /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one.
     static func open(
         _ directory: StoreDirectory,
-        _ options: SQLiteJobStore.Options,
+        _ options: StoreOptions,
         at moment: JobMoment
     ) throws(StoreError) -> StoreWriter {
         if try !inspect(directory) { try create(directory) }

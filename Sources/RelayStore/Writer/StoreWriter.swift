@@ -7,7 +7,7 @@ import RelayJobs
 final class StoreWriter {
     let database: Database
     let files: BodyFiles
-    let options: SQLiteJobStore.Options
+    let options: StoreOptions
     let shared: StoreShared
     let epoch: Int64
     /// The files that have to stay in their places for a transaction to be found by the next start.
@@ -90,7 +90,7 @@ final class StoreWriter {
     init(
         database: Database,
         files: BodyFiles,
-        options: SQLiteJobStore.Options,
+        options: StoreOptions,
         shared: StoreShared,
         epoch: Int64,
         keys: IdempotencyKeys,

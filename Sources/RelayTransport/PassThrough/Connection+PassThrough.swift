@@ -3,13 +3,6 @@ import RelayHTTP
 import RelayPosix
 import RelayRoute
 
-/// A request that a connection passes through.
-struct Passing {
-    let receiver: any PassThroughReceiver
-    let policy: PassThroughPolicy
-    let kind: UInt8
-}
-
 extension Connection: PassThroughSender {
     var sending: any Sending { SentRequest(connection: self, serial: serial) }
 

@@ -1,12 +1,6 @@
 import COpenSSL
 import RelayBase
 
-/// Why bytes stopped flowing, in the vocabulary of failures; the detail is safe to show.
-struct WireFault {
-    var kind: FailureKind
-    var detail: String
-}
-
 extension WireFault {
     private static let plainReasons = [
         SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST,

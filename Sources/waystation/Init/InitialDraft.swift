@@ -82,7 +82,7 @@ struct InitialDraft {
             case .secret: "--secret"
             case .allowed: "--allow-addresses"
             }
-        let special = (try? UpstreamURL(parsing: configuration.url)).flatMap(ConfigurationReader.ranges(to:))
+        let special = (try? UpstreamURL(parsing: configuration.url)).flatMap(SpecialAddresses.ranges(to:))
         if answer == .url, let special {
             let options = special.ranges.map { " --allow-addresses \($0)" }.joined()
             throw CommandFailure(

@@ -24,13 +24,13 @@ struct InitialQuestions {
                 tried.url = text
                 // Whether an address that is not public is meant is asked next.
                 if let url = try? UpstreamURL(parsing: text) {
-                    tried.allowed = ConfigurationReader.ranges(to: url)?.ranges ?? []
+                    tried.allowed = SpecialAddresses.ranges(to: url)?.ranges ?? []
                 }
                 return InitialCheck(tried.configuration, file: file).refusal(of: .url)
             }
         }
         if draft.allowed.isEmpty, let url = try? UpstreamURL(parsing: draft.url ?? ""),
-            let special = ConfigurationReader.ranges(to: url),
+            let special = SpecialAddresses.ranges(to: url),
             try yes("The host is \(special.what), which the relay dials only where it is meant. Is it")
         {
             draft.allowed = special.ranges
