@@ -25,13 +25,6 @@ struct Operation {
     }
 }
 
-/// A field of a request as a parameter of the document.
-struct RequestField: Sendable {
-    let name: String
-    let schema: Schema
-    let doc: String
-}
-
 /// The content that a request brings.
 struct RequestContent {
     let type: String

@@ -1,0 +1,10 @@
+import RelayBase
+import RelayEngine
+import RelayJSON
+
+/// A field of a request as a parameter of the document.
+struct RequestField: Sendable {
+    let name: String
+    let schema: Schema
+    let doc: String
+}
