@@ -23,5 +23,5 @@ extension AttemptLog {
 
 extension FailureKind {
     /// An attempt of a durable job could not go on record, and was not sent: no rule is asked.
-    package static let attemptUnrecorded: FailureKind = "attempt_unrecorded"
+    package static let attemptUnrecorded = FailureKind(own: "attempt_unrecorded")
 }

@@ -71,7 +71,7 @@ extension StoredBody {
 // Failures of the store and not of the job: they end a run before any rule is read.
 extension FailureKind {
     /// The body of a durable job is no longer what was stored.
-    package static let storedBodyCorrupt: FailureKind = "stored_body_corrupt"
+    package static let storedBodyCorrupt = FailureKind(own: "stored_body_corrupt")
     /// The body of a durable job could not be read now.
-    package static let storedBodyUnread: FailureKind = "stored_body_unread"
+    package static let storedBodyUnread = FailureKind(own: "stored_body_unread")
 }
