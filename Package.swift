@@ -25,6 +25,8 @@ let package = Package(
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
         .target(name: "RelayCore", dependencies: ["RelayJSON"]),
+        // The words of the relay's outputs, a row for each.
+        .target(name: "RelayInterface", dependencies: ["RelayCore"]),
         // The typed library over the core; no part of the daemon. RelayFoundation is for programs that use Foundation.
         .target(name: "RelayKit", dependencies: ["RelayCore", "RelayJSON"]),
         .target(name: "RelayFoundation", dependencies: ["RelayJSON", "RelayKit"]),
@@ -46,23 +48,28 @@ let package = Package(
         ),
 
         // The daemon's rooms.
-        .target(name: "RelayEngine", dependencies: ["RelayCore"]),
+        .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayInterface"]),
         .target(
             name: "RelayServer",
-            dependencies: ["CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+            dependencies: [
+                "CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix",
+            ]
         ),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
-                "RelayStore", "RelaySystemd", "RelayTransport",
+                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface", "RelayJSON",
+                "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "waystation",
-            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]
+            dependencies: [
+                "RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayInterface", "RelayJSON",
+                "RelayPosix",
+            ]
         ),
 
         // Tests, one target for each room.
@@ -86,15 +93,15 @@ let package = Package(
         .testTarget(
             name: "RelayEngineTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON", "RelayServer",
+                "RelayCore", "RelayEngine", "RelayEngineBench", "RelayInterface", "RelayJSON", "RelayServer",
                 "RelayTestSupport",
             ]
         ),
         .testTarget(
             name: "RelayServerTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "RelayServer",
-                "RelayTestSupport",
+                "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix",
+                "RelayServer", "RelayTestSupport",
             ]
         ),
         .testTarget(
@@ -129,14 +136,16 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer", "waystation",
+                "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayServer",
+                "waystation",
             ]
         ),
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON",
-                "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",
+                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayEngineBench", "RelayInterface",
+                "RelayJSON", "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport",
+                "waystationd",
             ]
         ),
     ],
@@ -148,7 +157,7 @@ if Context.environment["RELAY_FUZZ"] != nil {
     let fuzzed = [
         ("JSON", ["RelayJSON"]), ("HTTPRequest", ["RelayCore", "RelayHTTP"]),
         ("HTTPResponse", ["RelayCore", "RelayHTTP"]),
-        ("API", ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer"]),
+        ("API", ["RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayServer"]),
     ]
     // The strings of the API are read in the server's own types.
     for target in package.targets where target.name == "RelayServer" {
@@ -170,7 +179,8 @@ if Context.environment["RELAY_FUZZ"] != nil {
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
-        "CPage", "RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport", "StoreCrasher",
+        "CPage", "RelayCore", "RelayEngine", "RelayInterface", "RelayJSON", "RelayTestSupport",
+        "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below
     package.products = []
@@ -182,7 +192,7 @@ if Context.environment["RELAY_SIMULATION"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Simulation",
-            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"],
+            dependencies: ["RelayCore", "RelayEngine", "RelayInterface", "RelayJSON", "RelayTestSupport"],
             path: "Tests/Simulation",
             exclude: ["run"],
             swiftSettings: [.unsafeFlags(["-parse-as-library"])]

@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 
 extension Engine {
     /// Counts the request as its caller's, which has to be told of its end, and looks whether that is over a bound.

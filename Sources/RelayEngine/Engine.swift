@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 import Synchronization
 
 /// The gate and the dispatcher: who may send what, and when.

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayInterface
 import Synchronization
 
 /// The idempotency keys of requests that wait for their answer in this process.

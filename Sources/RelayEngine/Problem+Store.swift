@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 
 extension Problem {
     /// The disk did not answer in time.

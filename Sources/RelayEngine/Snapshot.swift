@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 
 /// One loaded configuration as requests see it; a request keeps the one it began with.
 package final class Snapshot: Sendable {

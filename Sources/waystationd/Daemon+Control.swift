@@ -1,6 +1,7 @@
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayPosix
 import RelayServer

@@ -2,6 +2,7 @@ import Glibc
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayPosix
 import RelayServer
 import RelaySystemd

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayEngineBench
+import RelayInterface
 import RelayTestSupport
 import Testing
 

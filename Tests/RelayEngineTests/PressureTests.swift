@@ -1,4 +1,5 @@
 import RelayCore
+import RelayInterface
 import RelayTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngineBench
+import RelayInterface
 import RelayTestSupport
 import Synchronization
 import Testing

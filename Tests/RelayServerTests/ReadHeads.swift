@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import Testing
 
 /// The head of a request, as a connection finds it; HTTP/1.0 has no `Host` of its own.

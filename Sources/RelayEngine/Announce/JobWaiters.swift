@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 import Synchronization
 
 /// Those who wait for a job to change.

@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 import Synchronization
 
 /// Takes jobs in: what is accepted is on disk.

@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 
 /// The caller's wishes for a job that is kept on disk.
 package struct DurableOptions: Sendable {

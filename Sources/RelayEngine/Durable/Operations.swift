@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 
 /// Does to kept jobs what callers and operators ask for.
 package final class Operations: Sendable {

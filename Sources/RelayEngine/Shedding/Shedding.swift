@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayInterface
 import Synchronization
 
 /// Refuses new work while memory is short; what was accepted goes on.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayPosix
 
 /// The party that asks, and all that a call may know of the connection it came by.

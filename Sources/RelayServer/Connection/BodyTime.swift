@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 /// How long the body of a request may take to come: that of one that is relayed by its pace, a document by its time.
 struct BodyTime {

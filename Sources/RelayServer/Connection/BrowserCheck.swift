@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 /// Keeps web pages off the listeners a browser can reach.
 ///

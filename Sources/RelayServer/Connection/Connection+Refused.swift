@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 extension Problem {
     /// Whether it is a refusal of the request as it is, and is told of nowhere else.

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayPosix
 
 /// A parser between two pieces of a head; only a connection that has one pays for it.

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 /// The problem of a body; only a request that has one pays for it.
 private final class HeldProblem {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 /// An admitted job and its body, in memory.
 struct KeptJob: Sendable {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 /// The answer of a job that is over, as its caller would have had it while waiting.
 struct JobReplay {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 /// A request that is kept: answered as soon as it is on disk, or with what became of it in time.
 struct KeptRequest {

@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayEngine
+import RelayInterface
 
 /// Makes a kept job of one admitted request that a rule answers in the upstream's stead.
 package final class StandInKeeper: RequestKeeper {

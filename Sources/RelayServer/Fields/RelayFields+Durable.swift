@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 // The fields that only mean something for a job that is kept.
 extension RequestTerms {

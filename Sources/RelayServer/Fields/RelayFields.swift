@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayEngine
+import RelayInterface
 
 /// The fields that callers write for the relay and not for the upstream.
 package enum RelayFields {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The interface as an OpenAPI 3.1 document, from the tables that the relay itself goes by.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The part of the document about requests to upstreams, which take any method and any content.

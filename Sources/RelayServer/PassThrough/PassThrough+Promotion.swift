@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayPosix
 
 // The ordinary request that is made of one that was sent, whoever's it is.

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayPosix
 
 extension LineStream {

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 /// The options in the head of a `POST /v1/stream`.
 struct StreamOptions {

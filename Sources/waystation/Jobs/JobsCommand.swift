@@ -1,4 +1,5 @@
 import RelayCore
+import RelayInterface
 import RelayJSON
 
 extension Command {

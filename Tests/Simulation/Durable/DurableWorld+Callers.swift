@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayTestSupport
 
 // Those who hand jobs over and wait for them, and what the upstreams see.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayTestSupport
 
 // The events that operators, disks, clocks and signals bring.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The options of a `GET /v1/events`.

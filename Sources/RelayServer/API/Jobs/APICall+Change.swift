@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 extension APICall {
     /// Does to one job what the call asks.

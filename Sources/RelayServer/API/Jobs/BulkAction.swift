@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The order of a `POST /v1/jobs/actions`, read strictly.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 
 /// Which jobs a caller may see: their own, or all with the role `read`.
 struct Sight {

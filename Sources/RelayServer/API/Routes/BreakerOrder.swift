@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The order of a `PUT /v1/routes/{route}/breaker`, read strictly.
