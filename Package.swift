@@ -31,6 +31,8 @@ let package = Package(
         .target(name: "RelayRoute", dependencies: ["RelayBase", "RelayJSON"]),
         .target(name: "RelayJobs", dependencies: ["RelayBase", "RelayJSON"]),
         .target(name: "RelayCore", dependencies: ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"]),
+        // The words of the outputs, a row for each.
+        .target(name: "RelayInterface", dependencies: ["RelayBase", "RelayJobs", "RelayRoute"]),
         // The typed library over the core; no part of the daemon. RelayFoundation is for programs that use Foundation.
         .target(
             name: "RelayKit",
@@ -61,11 +63,15 @@ let package = Package(
         ),
 
         // The daemon's rooms.
-        .target(name: "RelayEngine", dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute"]),
+        .target(
+            name: "RelayEngine",
+            dependencies: ["RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute"]
+        ),
         .target(
             name: "RelayServer",
             dependencies: [
-                "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJobs", "RelayJSON",
+                "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJobs",
+                "RelayJSON",
                 "RelayPosix", "RelayRoute",
             ]
         ),
@@ -74,14 +80,16 @@ let package = Package(
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayJobs", "RelayJSON",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
+                "RelayJobs", "RelayJSON",
                 "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "waystation",
             dependencies: [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayJobs", "RelayJSON",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
+                "RelayJSON",
                 "RelayPosix",
                 "RelayRoute",
             ]
@@ -90,14 +98,18 @@ let package = Package(
         // Tests, one target for each room.
         .target(
             name: "RelayTestSupport",
-            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON", "RelayPosix"],
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayJSON",
+                "RelayPosix",
+            ],
             path: "Tests/RelayTestSupport"
         ),
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON", "RelayTestSupport"]),
         .testTarget(
             name: "RelayCoreTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON", "RelayTestSupport",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayJSON",
+                "RelayTestSupport",
             ]
         ),
         .testTarget(name: "RelayKitTests", dependencies: ["RelayJSON", "RelayKit", "RelayTestSupport"]),
@@ -108,7 +120,8 @@ let package = Package(
         .target(
             name: "RelayEngineBench",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayServer",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayServer",
                 "RelayTestSupport",
             ],
             path: "Tests/RelayEngineBench"
@@ -116,7 +129,8 @@ let package = Package(
         .testTarget(
             name: "RelayEngineTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayEngineBench",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayEngineBench",
                 "RelayJSON", "RelayServer",
                 "RelayTestSupport",
             ]
@@ -124,7 +138,8 @@ let package = Package(
         .testTarget(
             name: "RelayServerTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayHTTP", "RelayJSON",
                 "RelayPosix", "RelayServer",
                 "RelayTestSupport",
             ]
@@ -137,31 +152,40 @@ let package = Package(
         .testTarget(
             name: "RelayHTTPTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP", "RelayTestSupport",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayHTTP",
+                "RelayTestSupport",
             ]
         ),
         .testTarget(
             name: "RelayConfigTests",
-            dependencies: ["RelayConfig", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayJSON"]
+            dependencies: [
+                "RelayConfig", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayJSON",
+            ]
         ),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix", "RelayTestSupport"]),
         .testTarget(
             name: "RelayTransportTests",
             dependencies: [
-                "CLinux", "COpenSSL", "CZlib", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute",
+                "CLinux", "COpenSSL", "CZlib", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
+                "RelayRoute",
                 "RelayPosix", "RelayTestSupport",
                 "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "StoreCrasher",
-            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix", "RelayStore"],
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
+                "RelayStore",
+            ],
             path: "Tests/StoreCrasher"
         ),
         .testTarget(
             name: "RelayStoreTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix", "RelayStore",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
+                "RelayStore",
                 "RelayTestSupport", "StoreCrasher",
             ]
         ),
@@ -169,21 +193,24 @@ let package = Package(
         .testTarget(
             name: "RelayClientTests",
             dependencies: [
-                "RelayClient", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayPosix",
+                "RelayClient", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayPosix",
                 "RelayTestSupport",
             ]
         ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayHTTP", "RelayJSON",
                 "RelayServer", "waystation",
             ]
         ),
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine",
+                "CLinux", "RelayConfig", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
+                "RelayRoute", "RelayEngine",
                 "RelayEngineBench", "RelayJSON",
                 "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",
             ]
@@ -196,12 +223,19 @@ let package = Package(
 if Context.environment["RELAY_FUZZ"] != nil {
     let fuzzed = [
         ("JSON", ["RelayJSON"]),
-        ("HTTPRequest", ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"]),
-        ("HTTPResponse", ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"]),
+        (
+            "HTTPRequest",
+            ["RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayHTTP"]
+        ),
+        (
+            "HTTPResponse",
+            ["RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayHTTP"]
+        ),
         (
             "API",
             [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayHTTP", "RelayJSON",
                 "RelayServer",
             ]
         ),
@@ -226,7 +260,8 @@ if Context.environment["RELAY_FUZZ"] != nil {
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
-        "CPage", "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayJSON",
+        "CPage", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+        "RelayJSON",
         "RelayTestSupport", "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below
@@ -240,7 +275,8 @@ if Context.environment["RELAY_SIMULATION"] != nil {
         .executableTarget(
             name: "Simulation",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayEngine", "RelayJSON",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+                "RelayJSON",
                 "RelayTestSupport",
             ],
             path: "Tests/Simulation",
@@ -255,7 +291,9 @@ if Context.environment["RELAY_BENCHMARK"] != nil {
     package.targets.append(
         .executableTarget(
             name: "PureBenchmark",
-            dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute", "RelayHTTP"],
+            dependencies: [
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayHTTP",
+            ],
             path: "Tests/Benchmarks/PureBenchmark"
         )
     )

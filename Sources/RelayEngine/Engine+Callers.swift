@@ -1,5 +1,6 @@
 import RelayBase
 package import RelayCore
+import RelayInterface
 package import RelayRoute
 
 extension Engine {

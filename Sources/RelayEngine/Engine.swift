@@ -1,5 +1,6 @@
 package import RelayBase
 package import RelayCore
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import Synchronization

@@ -24,6 +24,7 @@ enum Main {
     static func run(_ words: [String]) -> ExitCode {
         if words.first == Candidates.command { return Candidates.run(Array(words.dropFirst())) }
         do throws(CommandFailure) {
+            if words.first == WordFiles.command { return try WordFiles.run(Array(words.dropFirst())) }
             let (name, rest) = try CommandWords.split(words)
             guard let command = Command.named(name) else { throw .unknownCommand(name) }
             if rest.contains("--help") || rest.contains("-h") {

@@ -2,6 +2,7 @@ import RelayBase
 import RelayConfig
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayPosix
 import RelayRoute

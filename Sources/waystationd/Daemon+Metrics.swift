@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayPosix
 import RelayRoute
 import RelayServer
@@ -43,7 +44,7 @@ extension Daemon {
     private func addCredentials(_ snapshot: Snapshot, _ clock: any ClockSource, to text: inout MetricsText) {
         let fetches = engine.tally.counts.credentials
         for (credential, _) in snapshot.credentialStates(now: clock.now()) {
-            for word in CredentialVault.State.Word.allCases {
+            for word in CredentialState.allCases {
                 text.add(.credentialState, [credential.name, word.rawValue], credential.word == word)
             }
             if let left = credential.expiresIn {

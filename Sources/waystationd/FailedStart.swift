@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayConfig
 import RelayEngine
+import RelayInterface
 import RelayPosix
 import RelayServer
 import RelaySystemd

@@ -28,7 +28,7 @@ final class JournalEvents: JobListener {
         switch event {
         case .attemptFailed(let job, let attempt):
             guard let next = attempt.next, next != .fail else { return }
-            write(JobRecords.attemptFailed, job.route.name, attempt.failure?.kind) {
+            write(JobRecords.attemptFailed, job.route.name, attempt.failure?.kind.rawValue) {
                 JobRecords.attemptFailed(job, attempt, next)
             }
         case .ended(let report): ended(report)
@@ -38,7 +38,7 @@ final class JournalEvents: JobListener {
             write(
                 JobRecords.requestRefused(refused),
                 refused.route ?? "(api)",
-                FailureKind(rawValue: refused.code)
+                refused.code
             ) { JobRecords.requestRefused(refused) }
         case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
@@ -67,20 +67,20 @@ final class JournalEvents: JobListener {
         }
         if report.isDurable {
             if let kind = DurableRecords.ended(report) {
-                write(kind, report.route, report.failure?.kind) {
+                write(kind, report.route, report.failure?.kind.rawValue) {
                     DurableRecords.ended(report, context, kind)
                 }
             }
             return
         }
-        let last = report.attempts.last?.failure?.kind
+        let last = report.attempts.last?.failure?.kind.rawValue
         if let failure = report.failure {
             if report.isBreach {
                 write(JobRecords.neverFailsBreached(context, failure), report.route, failure.kind)
             }
             let canceller =
                 isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
-            write(JobRecords.jobFailed(failure), report.route, failure.kind) {
+            write(JobRecords.jobFailed(failure), report.route, failure.kind.rawValue) {
                 JobRecords.jobFailed(report, context, failure, canceller: canceller)
             }
         } else if !report.isFromUpstream {
@@ -88,7 +88,7 @@ final class JournalEvents: JobListener {
                 JobRecords.fallbackServed(report, context)
             }
         } else if report.isRecovered {
-            let first = report.attempts.first?.failure?.kind
+            let first = report.attempts.first?.failure?.kind.rawValue
             write(JobRecords.recovered, report.route, first) { JobRecords.recovered(report, context) }
         }
     }
@@ -136,18 +136,20 @@ final class JournalEvents: JobListener {
     }
 
     private func write(_ record: JournalRecord, _ route: String, _ failure: FailureKind?) {
-        write(record.kind, route, failure) { record }
+        write(record.kind, route, failure?.rawValue) { record }
     }
 
     /// Makes the record only where it is written: in an outage most are counted alone.
+    ///
+    /// `word` is the kind of the failure, or the code of a refusal.
     private func write(
         _ kind: JournalRecord.Kind,
         _ route: String,
-        _ failure: FailureKind?,
+        _ word: String?,
         _ record: () -> JournalRecord
     ) {
         guard kind.priority <= level.withLock({ $0 }) else { return }
-        let key = RecordThrottle.Key(route: route, kind: failure?.rawValue ?? "success", id: kind.id)
+        let key = RecordThrottle.Key(route: route, kind: word ?? "success", id: kind.id)
         guard throttle.withLock({ $0.admits(key, at: SystemClock.monotonic()) }) else { return }
         journal.record(record())
     }

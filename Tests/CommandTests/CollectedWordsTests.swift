@@ -1,7 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
-import RelayHTTP
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import Testing
@@ -18,29 +18,18 @@ struct CollectedWordsTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test(
-        "Words of enumerations",
-        arguments: [
-            ("state of a job", JobState.allCases.map(\.name)),
-            ("reason of a wait", WaitReason.allCases.map(\.name)),
-            ("end of a job", EndReason.known.map(\.rawValue)),
-            ("failure kind", FailureKind.known.map(\.rawValue)),
-            ("group of failure kinds", FailureGroup.allCases.map(\.rawValue)),
-            ("problem code", Problem.Code.allCases.map(\.rawValue)),
-            ("role of a listener", Role.allCases.map(\.rawValue)),
-            ("action on jobs", JobAction.allCases.map(\.rawValue)),
-            ("event", JobEvent.Kind.allCases.map(\.rawValue)),
-            ("source of an answer", StandIn.allCases.map(\.rawValue)),
-            ("state of a route", RouteCondition.allCases.map(\.rawValue)),
-            ("action of a rule", Attempt.Next.Word.allCases.map(\.rawValue)),
-            ("state of a credential", CredentialVault.State.Word.allCases.map(\.rawValue)),
-            ("fault of a message", HTTPParseError.Code.allCases.map(\.rawValue)),
-        ]
-    )
-    func enumerations(kind: String, words: [String]) {
-        for word in words {
-            #expect(Meaning.of(word).contains { $0.kind.rawValue == kind }, "\(word), \(kind)")
-        }
+    @Test("Every event has a row")
+    func events() {
+        let known = JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
+        #expect(known == Word.all(.event).map { "waystation." + $0.name })
+    }
+
+    @Test("Every state of the daemon and of its store has a row, and so have those of a route")
+    func states() {
+        #expect(Word.all(.daemonState).map(\.name) == DaemonState.allCases.map(\.rawValue))
+        #expect(Word.all(.storeState).map(\.name) == StorageState.allCases.map(\.rawValue))
+        let routes = Word.all(.routeState).map(\.name)
+        #expect(routes.contains(RouteState.paused) && routes.contains(RouteState.unconfigured))
     }
 
     @Test(
@@ -58,19 +47,12 @@ struct CollectedWordsTests {
             of: ["state", "reason", "end", "outcome", "source", "next", "sent"],
             in: text
         ) {
-            #expect(!Meaning.of(word).isEmpty, "\(word) of \(path)")
+            #expect(!Glossary.meanings(of: word).isEmpty, "\(word) of \(path)")
         }
     }
 
-    @Test(
-        "Words of states that the documents are given from their tables",
-        arguments: DaemonState.allCases.map(\.rawValue) + StorageState.allCases.map(\.rawValue)
-            + [RouteState.paused, RouteState.unconfigured]
-    )
-    func states(word: String) { #expect(!Meaning.of(word).isEmpty) }
-
     @Test("How a request came out", arguments: OutcomeWord.allCases)
-    func outcomes(word: OutcomeWord) { #expect(!Meaning.of(word.rawValue).isEmpty) }
+    func outcomes(word: OutcomeWord) { #expect(!Glossary.meanings(of: word.rawValue).isEmpty) }
 
     @Test("The collector finds words, so that it can miss some")
     func control() {

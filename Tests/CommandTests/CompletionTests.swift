@@ -1,4 +1,5 @@
 import Glibc
+import RelayInterface
 import Testing
 
 @testable import waystation
@@ -24,8 +25,8 @@ struct CompletionTests {
 
     @Test("the types of events that are offered are those that the daemon tells of jobs and routes")
     func eventTypes() {
-        #expect(Meaning.eventTypes.contains("job.dead") && Meaning.eventTypes.contains("storage.resumed"))
-        #expect(!Meaning.eventTypes.contains("gap") && !Meaning.eventTypes.contains("heartbeat"))
+        #expect(Word.eventTypes.contains("job.dead") && Word.eventTypes.contains("storage.resumed"))
+        #expect(!Word.eventTypes.contains("gap") && !Word.eventTypes.contains("heartbeat"))
     }
 
     @Test("every word that the scripts hold is such a word")

@@ -132,7 +132,8 @@ struct JobTextTests {
             ("held", "operator_hold", "waystation jobs release 01K9"),
             ("held", "credentials", "waystation jobs release 01K9"),
             ("running", "running", "waystation jobs watch 01K9"),
-            ("dead", "", "waystation jobs retry 01K9"), ("queued", "ordering", "waystation jobs --route r"),
+            ("dead", "", "to try again: waystation jobs retry 01K9"),
+            ("queued", "ordering", "waystation jobs --route r"),
             ("queued", "route_removed", "waystation reload"),
             ("retrying", "backoff", "waystation jobs retry 01K9"),
         ]
@@ -379,10 +380,10 @@ struct OverviewTextTests {
             #"{"id":"J","state":"dead","end":"\#(end)","status":500,"attempts":[{"number":1,"kind":"http_status"}]}"#
         let text = JobStory(try json(dead), moments).text(for: .standard)
         #expect(text.contains("it may have been carried out: ask the upstream first"))
-        let drop = "if it was carried out: waystation jobs drop J"
+        let drop = "if it has acted: waystation jobs drop J"
         #expect(
             text.contains(
-                "\nDo: the last answer there was: waystation cat J --response   ·   \(drop)   ·   if it was not: waystation jobs retry J"
+                "\nDo: see the last answer: waystation cat J --response   ·   \(drop)   ·   if not: waystation jobs retry J"
             )
         )
         var groups = DeadGroups(by: .route)

@@ -173,7 +173,7 @@ class CommandTest(RelayTest):
         self.assertIn("Retry:  sudo waystation jobs retry ", said)
         self.assertIn("your own jobs", errors)
         code, said, errors = run("explain", job)
-        self.assertRegex(said, r"\nDo: sudo waystation jobs retry ")
+        self.assertRegex(said, r"\nDo: [^\n]*: sudo waystation jobs retry ")
         code, _, errors = run("status")
         self.assertEqual(code, 5)
         self.assertIn('you are "nobody"; the socket belongs to user "root"', errors)

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayEngineBench
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import RelayTestSupport

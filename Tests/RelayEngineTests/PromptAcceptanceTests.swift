@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngineBench
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import RelayTestSupport

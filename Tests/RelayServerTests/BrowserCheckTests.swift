@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayInterface
 import Testing
 
 @testable import RelayServer

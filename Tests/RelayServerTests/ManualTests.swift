@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import Testing
@@ -53,28 +54,11 @@ struct ManualTests {
         #expect(Set(told) == Self.calls)
     }
 
-    @Test("Every code of a problem with its status")
-    func codes() {
-        let told = Self.entries("PROBLEM CODES").map { $0.joined(separator: " ") }
-        #expect(
-            told.sorted() == Problem.Code.allCases.map { "\($0.rawValue) Pq \($0.status.rawValue)" }.sorted()
-        )
-    }
-
     @Test("Every field of the relay's own that a request may have")
     func fields() {
         let told = Self.entries("SENDING").compactMap(\.first).map(String.init)
         #expect(RelayFields.known.filter { !told.contains($0) } == [])
         #expect(["Prefer", "Idempotency-Key", "Priority"].filter { !told.contains($0) } == [])
-    }
-
-    @Test("Every state, reason and end of a job, and every kind of failure")
-    func words() {
-        func told(_ section: String) -> [String] { Self.entries(section).flatMap { $0 }.map(String.init) }
-        #expect(told("STATES") == JobState.allCases.map(\.name))
-        #expect(told("REASONS").starts(with: WaitReason.allCases.map(\.name)))
-        #expect(told("ENDS") == EndReason.known.map(\.rawValue))
-        #expect(told("FAILURE KINDS") == FailureKind.known.map(\.rawValue))
     }
 
     @Test("Every type of event")

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 import RelayRoute
 import Testing

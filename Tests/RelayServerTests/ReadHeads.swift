@@ -1,5 +1,6 @@
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import Testing
 
 /// The head of a request, as a connection finds it; HTTP/1.0 has no `Host` of its own.

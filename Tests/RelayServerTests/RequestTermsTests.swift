@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayServer
 import RelayTestSupport
 import Testing

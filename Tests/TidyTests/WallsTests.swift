@@ -12,6 +12,7 @@ struct WallsTests {
             "RelayRoute": ["RelayBase", "RelayJSON"],
             "RelayJobs": ["RelayBase", "RelayJSON"],
             "RelayCore": ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"],
+            "RelayInterface": ["RelayBase", "RelayJobs", "RelayRoute"],
             "RelayHTTP": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayKit": ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"],
             "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
@@ -21,22 +22,23 @@ struct WallsTests {
                 "RelayBase", "RelayHTTP", "RelayPosix", "RelayRoute", "COpenSSL", "CZlib", "Glibc",
             ],
             "RelaySockets": ["RelayBase", "RelayCore", "RelayKit", "RelayRoute", "RelayTransport"],
-            "RelayEngine": ["RelayBase", "RelayCore", "RelayJobs", "RelayRoute"],
+            "RelayEngine": ["RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute"],
             "RelayServer": [
-                "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJobs", "RelayJSON",
-                "RelayPosix", "RelayRoute",
+                "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJobs",
+                "RelayJSON", "RelayPosix", "RelayRoute",
             ],
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayJobs", "RelayJSON",
-                "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
-                "Glibc",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
+                "RelayJobs",
+                "RelayJSON", "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd",
+                "RelayTransport", "Glibc",
             ],
             "waystation": [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayJobs", "RelayJSON",
-                "RelayPosix", "RelayRoute", "Glibc",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
+                "RelayJSON", "RelayPosix", "RelayRoute", "Glibc",
             ],
         ]
         for path in Self.sources {
@@ -104,7 +106,7 @@ struct WallsTests {
         let pairs = Self.pairs(Self.sources)
         let counts = pairs.mapValues(\.count).filter { $0.value > 0 }
         // A smaller number takes the place of a larger one here; a larger one is a wall that was broken.
-        let known = ["RelayConfig": 1, "RelayServer": 19, "RelayStore": 1, "waystation": 9]
+        let known = ["RelayConfig": 1, "RelayServer": 6, "waystation": 9]
         #expect(counts == known, "\(pairs)")
     }
 

@@ -141,13 +141,14 @@ function storyCommands(job) {
   const journal = `waystation logs ${job.id}`;
   const reason = job.blocker?.reason || job.reason;
   if (job.state === "succeeded") return [];
-  if (isOver(job) && job.durable && !job.links.request_body) return [jobs("drop"), journal];
-  if (isOver(job) && isInDoubt(job)) {
-    return [...(job.status === undefined ? []
-      : [["the last answer there was: ", command("cat", job.id, "--response")]]),
-      ["if it was carried out: ", jobs("drop")], ["if it was not: ", jobs("retry")], [journal]];
+  if (isOver(job)) {
+    const isGone = job.durable && !job.links.request_body;
+    const known = { drop: jobs("drop"), retry: !isGone && jobs("retry"),
+      cat: job.status !== undefined && command("cat", job.id, "--response") };
+    const { advice } = daemon.words;
+    return [...(advice[isInDoubt(job) ? "outcome_unknown" : job.end] ?? advice.exhausted).split(";")
+      .map(clause => clause.split("$")).map(([before, word]) => [before, known[word]]).filter(([, one]) => one), journal];
   }
-  if (isOver(job)) return [jobs("retry"), jobs("drop"), journal];
   const cancel = jobs("cancel");
   switch (reason) {
     case "route_paused": return [command("resume", job.route), cancel];

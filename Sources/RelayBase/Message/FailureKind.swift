@@ -4,91 +4,115 @@
 public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// The kind as configuration, journal and messages write it: lower case, words joined by `_`.
     public let rawValue: String
+    /// One bit for each ``FailureGroup`` that the kind belongs to.
+    private let groups: UInt8
 
     /// A kind by its name; one that the relay does not know is a program's own.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+        groups = FailureKind.known.first { $0.rawValue == rawValue }?.groups ?? 0
+    }
     /// A kind by its name as it is written in the source.
-    public init(stringLiteral value: String) { rawValue = value }
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
+
+    /// A kind that the relay itself reports, which has to stand in `known` and has to have a row in RelayInterface.
+    package init(
+        own name: String,
+        in first: FailureGroup? = nil,
+        _ second: FailureGroup? = nil,
+        _ third: FailureGroup? = nil
+    ) {
+        rawValue = name
+        groups = (first?.bit ?? 0) | (second?.bit ?? 0) | (third?.bit ?? 0)
+    }
+
+    fileprivate func belongs(to group: FailureGroup) -> Bool { groups & group.bit != 0 }
 
     /// The name look-up took too long.
-    public static let dnsTimeout: FailureKind = "dns_timeout"
+    public static let dnsTimeout = FailureKind(own: "dns_timeout", in: .connection, .timeout, .dns)
     /// The name does not exist, or the name servers failed.
-    public static let dnsError: FailureKind = "dns_error"
+    public static let dnsError = FailureKind(own: "dns_error", in: .connection, .dns)
     /// No address of the destination could be reached.
-    public static let destinationUnavailable: FailureKind = "destination_unavailable"
+    public static let destinationUnavailable = FailureKind(own: "destination_unavailable", in: .connection)
     /// The destination's addresses may not be dialled: they are not public, and the upstream does not allow
     /// them.
-    public static let destinationIPProhibited: FailureKind = "destination_ip_prohibited"
+    public static let destinationIPProhibited = FailureKind(own: "destination_ip_prohibited")
     /// The destination refused the connection.
-    public static let connectionRefused: FailureKind = "connection_refused"
+    public static let connectionRefused = FailureKind(own: "connection_refused", in: .connection)
     /// The connection ended before the answer began.
-    public static let connectionTerminated: FailureKind = "connection_terminated"
+    public static let connectionTerminated = FailureKind(own: "connection_terminated", in: .connection)
     /// Connecting, with its name look-up and TLS handshake, took longer than ``Timeouts/connect``.
-    public static let connectionTimeout: FailureKind = "connection_timeout"
+    public static let connectionTimeout = FailureKind(own: "connection_timeout", in: .connection, .timeout)
     /// The upstream sent nothing for longer than ``Timeouts/idle``.
-    public static let connectionReadTimeout: FailureKind = "connection_read_timeout"
+    public static let connectionReadTimeout = FailureKind(own: "connection_read_timeout", in: .timeout)
     /// The upstream took nothing for longer than ``Timeouts/idle``.
-    public static let connectionWriteTimeout: FailureKind = "connection_write_timeout"
+    public static let connectionWriteTimeout = FailureKind(own: "connection_write_timeout", in: .timeout)
     /// There is no room for another connection.
-    public static let connectionLimitReached: FailureKind = "connection_limit_reached"
+    public static let connectionLimitReached = FailureKind(own: "connection_limit_reached", in: .connection)
     /// The TLS handshake failed.
-    public static let tlsProtocolError: FailureKind = "tls_protocol_error"
+    public static let tlsProtocolError = FailureKind(own: "tls_protocol_error", in: .tls)
     /// The upstream's certificate is not trusted, or its chain holds none of the pinned keys.
-    public static let tlsCertificateError: FailureKind = "tls_certificate_error"
+    public static let tlsCertificateError = FailureKind(own: "tls_certificate_error", in: .tls)
     /// The upstream ended the TLS handshake with an alert.
-    public static let tlsAlertReceived: FailureKind = "tls_alert_received"
+    public static let tlsAlertReceived = FailureKind(own: "tls_alert_received", in: .tls)
     /// The answer ended before it was complete.
-    public static let httpResponseIncomplete: FailureKind = "http_response_incomplete"
+    public static let httpResponseIncomplete = FailureKind(own: "http_response_incomplete", in: .protocol)
     /// The answer was not there in the time of the attempt, ``Timeouts/attempt``.
-    public static let httpResponseTimeout: FailureKind = "http_response_timeout"
+    public static let httpResponseTimeout = FailureKind(own: "http_response_timeout", in: .timeout)
     /// The answer is not HTTP, or its status is outside 200–599.
-    public static let httpProtocolError: FailureKind = "http_protocol_error"
+    public static let httpProtocolError = FailureKind(own: "http_protocol_error", in: .protocol)
     /// The answer's content is larger than ``ResponseLimits/body``.
-    public static let httpResponseBodySize: FailureKind = "http_response_body_size"
+    public static let httpResponseBodySize = FailureKind(own: "http_response_body_size", in: .protocol)
     /// The answer's head is larger than ``ResponseLimits/head``, or has more fields than
     /// ``ResponseLimits/fieldCount``.
-    public static let httpResponseHeaderSectionSize: FailureKind = "http_response_header_section_size"
+    public static let httpResponseHeaderSectionSize = FailureKind(
+        own: "http_response_header_section_size",
+        in: .protocol
+    )
     /// The answer's content could not be decoded, or grew more than ``ResponseLimits/expansion`` allows.
-    public static let httpResponseContentCoding: FailureKind = "http_response_content_coding"
+    public static let httpResponseContentCoding = FailureKind(
+        own: "http_response_content_coding",
+        in: .protocol
+    )
 
     /// The answer's status is none that counts as a success.
-    public static let httpStatus: FailureKind = "http_status"
+    public static let httpStatus = FailureKind(own: "http_status")
     /// The answer is an error document of the upstream, whatever its status.
-    public static let apiError: FailureKind = "api_error"
+    public static let apiError = FailureKind(own: "api_error")
     /// The answer's status counts as a success, and its content did not pass validation.
-    public static let invalidResponse: FailureKind = "invalid_response"
+    public static let invalidResponse = FailureKind(own: "invalid_response")
     /// The answer could not be turned into the request's value.
-    public static let decoding: FailureKind = "decoding"
+    public static let decoding = FailureKind(own: "decoding")
     /// The answer counts as a success and is empty where a value is wanted.
-    public static let emptyResponse: FailureKind = "empty_response"
+    public static let emptyResponse = FailureKind(own: "empty_response")
     /// A step of preparation failed; nothing was sent, and no rule is asked.
-    public static let preparation: FailureKind = "preparation"
+    public static let preparation = FailureKind(own: "preparation")
     /// The program has too much to do to take the request.
-    public static let overloaded: FailureKind = "overloaded"
+    public static let overloaded = FailureKind(own: "overloaded")
     /// The upstream's circuit breaker is open for requests like this one.
-    public static let breakerOpen: FailureKind = "breaker_open"
+    public static let breakerOpen = FailureKind(own: "breaker_open")
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
-    public static let rateLimited: FailureKind = "rate_limited"
+    public static let rateLimited = FailureKind(own: "rate_limited")
     /// A credential could not be fetched.
-    public static let credentialsFailed: FailureKind = "credentials_failed"
+    public static let credentialsFailed = FailureKind(own: "credentials_failed")
     /// The job's time was up.
-    public static let deadlineExceeded: FailureKind = "deadline_exceeded"
+    public static let deadlineExceeded = FailureKind(own: "deadline_exceeded")
     /// The task that waited was cancelled; offered to no rule.
-    public static let cancelled: FailureKind = "cancelled"
+    public static let cancelled = FailureKind(own: "cancelled")
     /// The daemon's caller hung up; offered to no rule.
-    public static let clientGone: FailureKind = "client_gone"
+    public static let clientGone = FailureKind(own: "client_gone")
     /// The request's own content did not come in time, was too large or malformed; offered to no rule.
-    public static let httpRequestError: FailureKind = "http_request_error"
+    public static let httpRequestError = FailureKind(own: "http_request_error")
     /// The daemon ended without warning while the attempt of a kept job was under way; offered to no rule.
-    public static let interrupted: FailureKind = "interrupted"
+    public static let interrupted = FailureKind(own: "interrupted")
 
     // Failures of the store and not of the job: they end a run before any rule is read.
     /// The body of a durable job is no longer what was stored.
-    package static let storedBodyCorrupt: FailureKind = "stored_body_corrupt"
+    package static let storedBodyCorrupt = FailureKind(own: "stored_body_corrupt")
     /// The body of a durable job could not be read now.
-    package static let storedBodyUnread: FailureKind = "stored_body_unread"
+    package static let storedBodyUnread = FailureKind(own: "stored_body_unread")
     /// An attempt of a durable job could not go on record, and was not sent.
-    package static let attemptUnrecorded: FailureKind = "attempt_unrecorded"
+    package static let attemptUnrecorded = FailureKind(own: "attempt_unrecorded")
 
     /// Every kind the relay itself can report, in the order of the documentation.
     package static let known: [FailureKind] = [
@@ -118,20 +142,15 @@ public enum FailureGroup: String, CaseIterable, Sendable {
     case `protocol`
 
     /// Whether the kind belongs to the group.
-    public func contains(_ kind: FailureKind) -> Bool {
+    public func contains(_ kind: FailureKind) -> Bool { kind.belongs(to: self) }
+
+    fileprivate var bit: UInt8 {
         switch self {
-        case .connection:
-            kind == .connectionRefused || kind == .connectionTerminated || kind == .connectionTimeout
-                || kind == .connectionLimitReached || kind == .destinationUnavailable
-                || FailureGroup.dns.contains(kind)
-        case .timeout:
-            kind == .connectionTimeout || kind == .connectionReadTimeout || kind == .connectionWriteTimeout
-                || kind == .httpResponseTimeout || kind == .dnsTimeout
-        case .dns: kind == .dnsTimeout || kind == .dnsError
-        case .tls: kind == .tlsProtocolError || kind == .tlsCertificateError || kind == .tlsAlertReceived
-        case .protocol:
-            kind == .httpProtocolError || kind == .httpResponseIncomplete || kind == .httpResponseBodySize
-                || kind == .httpResponseHeaderSectionSize || kind == .httpResponseContentCoding
+        case .connection: 1
+        case .timeout: 2
+        case .dns: 4
+        case .tls: 8
+        case .protocol: 16
         }
     }
 }

@@ -101,19 +101,10 @@ package final class CredentialVault: Sendable {
     /// How a fetched credential is doing, for status.
     package struct State: Sendable {
         package let name: String
-        package var word: Word
+        package var word: CredentialState
         package let expiresIn: Duration?
         /// Of its newest token; 0 before the first.
         package let generation: UInt64
-
-        package enum Word: String, CaseIterable, Sendable {
-            case notFetched = "not_fetched"
-            case valid
-            case refreshing
-            case failing
-            /// An upstream refused a token that had just been fetched.
-            case refused
-        }
     }
 
     /// The fetched credentials by their names; none is `refused`, which only the routes know.

@@ -59,7 +59,7 @@ final class FetchedCredential: Sendable {
     func state(of name: String, now: Instant) -> CredentialVault.State {
         state.withLock { state in
             let machine = state.machine
-            let word: CredentialVault.State.Word =
+            let word: CredentialState =
                 machine.isRefreshing
                 ? .refreshing
                 : machine.failure != nil ? .failing : machine.token == nil ? .notFetched : .valid

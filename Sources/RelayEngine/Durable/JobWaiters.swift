@@ -1,5 +1,6 @@
 package import RelayBase
 import RelayCore
+import RelayInterface
 package import RelayJobs
 import Synchronization
 

@@ -1,5 +1,6 @@
 package import RelayBase
 import RelayCore
+import RelayInterface
 package import RelayJobs
 
 /// Does to kept jobs what callers and operators ask for.

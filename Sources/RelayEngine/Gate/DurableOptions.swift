@@ -1,5 +1,6 @@
 import RelayBase
 import RelayCore
+import RelayInterface
 package import RelayJobs
 
 /// The caller's wishes for a job that is kept on disk.

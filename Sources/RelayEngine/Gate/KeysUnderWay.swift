@@ -1,5 +1,6 @@
 import RelayBase
 import RelayCore
+import RelayInterface
 import Synchronization
 
 /// The idempotency keys of requests that wait for their answer in this process.

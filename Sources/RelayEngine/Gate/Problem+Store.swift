@@ -1,4 +1,5 @@
 package import RelayBase
+import RelayInterface
 
 extension Problem {
     /// The disk did not answer in time.

@@ -1,4 +1,5 @@
 package import RelayBase
+package import RelayInterface
 
 /// Why the relay does not do what it was asked; `code` is stable and documented.
 package struct Problem: Error, Sendable {
@@ -43,54 +44,7 @@ package struct Problem: Error, Sendable {
         self.errors = errors
     }
 
-    /// One word for each thing that can go wrong here.
-    package enum Code: String, CaseIterable, Sendable {
-        case badRequest = "bad_request"
-        case badHeader = "bad_header"
-        case badTarget = "bad_target"
-        case notAllowed = "not_allowed"
-        case routeNotFound = "route_not_found"
-        case jobNotFound = "job_not_found"
-        case pathNotFound = "path_not_found"
-        case methodNotAllowed = "method_not_allowed"
-        case requestTimeout = "request_timeout"
-        case contentTooLarge = "content_too_large"
-        case targetTooLong = "target_too_long"
-        case unsupportedMediaType = "unsupported_media_type"
-        case expectationFailed = "expectation_failed"
-        case headTooLarge = "head_too_large"
-        case invalidJob = "invalid_job"
-        case configRejected = "config_rejected"
-        case idempotencyKeyReused = "idempotency_key_reused"
-        case idempotencyInProgress = "idempotency_in_progress"
-        /// The job is in a state in which it cannot be done.
-        case jobState = "job_state"
-        case bodyExpired = "body_expired"
-        case responseNotReady = "response_not_ready"
-        case preconditionFailed = "precondition_failed"
-        case routePaused = "route_paused"
-        case queueFull = "queue_full"
-        case storageFull = "storage_full"
-        case storageFailed = "storage_failed"
-        /// The disk no longer holds what was stored.
-        case storageCorrupt = "storage_corrupt"
-        case rateLimited = "rate_limited"
-        case internalError = "internal_error"
-        case notImplemented = "not_implemented"
-        case versionNotSupported = "version_not_supported"
-        case upstreamFailed = "upstream_failed"
-        case invalidResponse = "invalid_response"
-        case credentialsFailed = "credentials_failed"
-        case preparationFailed = "preparation_failed"
-        case breakerOpen = "breaker_open"
-        case overloaded = "overloaded"
-        case draining = "draining"
-        case notStarted = "not_started"
-        case storageStalled = "storage_stalled"
-        case upstreamTimeout = "upstream_timeout"
-        case deadlineExceeded = "deadline_exceeded"
-        case loop = "loop"
-    }
+    package typealias Code = ProblemCode
 }
 
 extension Problem {

@@ -1,5 +1,6 @@
 import RelayBase
 package import RelayCore
+import RelayInterface
 package import RelayRoute
 
 /// One loaded configuration as requests see it; a request keeps the one it began with.

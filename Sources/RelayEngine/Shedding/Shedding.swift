@@ -1,4 +1,5 @@
 package import RelayBase
+import RelayInterface
 import Synchronization
 
 /// Refuses new work while memory is short; what was accepted goes on.

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayRoute
 
 /// A request to the relay itself: a resource that exists, by a method it has, from a role that may.

@@ -1,5 +1,6 @@
 package import RelayBase
 package import RelayEngine
+import RelayInterface
 import RelayJSON
 
 // A problem as an answer (RFC 9457).

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 extension Problem {
     /// The problem that a caller is told about a message the parser refused.

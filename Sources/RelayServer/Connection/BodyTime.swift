@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayRoute
 
 /// How long the body of a request may take to come: that of one that is relayed by its pace, a document by its time.

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 /// Keeps web pages off the listeners a browser can reach.
 ///

@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayRoute
 
 /// The problem of a body; only a request that has one pays for it.

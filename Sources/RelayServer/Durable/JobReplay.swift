@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJobs
 
 /// The answer of a job that is over, as its caller would have had it while waiting.

@@ -1,6 +1,7 @@
 package import RelayBase
 package import RelayCore
 package import RelayEngine
+import RelayInterface
 package import RelayJobs
 import RelayRoute
 

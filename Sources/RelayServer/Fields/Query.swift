@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 
 /// The parameters of a call, read strictly: one that is unknown, stands twice or is malformed is refused by name.

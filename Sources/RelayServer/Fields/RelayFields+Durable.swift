@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJobs
 
 // The fields that only mean something for a job that is kept.

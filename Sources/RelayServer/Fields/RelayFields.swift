@@ -1,6 +1,7 @@
 package import RelayBase
 import RelayCore
 package import RelayEngine
+import RelayInterface
 
 /// The fields that callers write for the relay and not for the upstream.
 package enum RelayFields {

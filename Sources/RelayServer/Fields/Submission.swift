@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 
 /// A JSON job, read strictly: an unknown member, a wrong type or a path trick is refused with its place.

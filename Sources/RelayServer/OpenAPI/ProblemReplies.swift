@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The answers that tell of problems: one for each set of codes that an operation may answer with one status.

@@ -117,7 +117,7 @@ extension OpenAPI {
             .list(
                 .object([
                     Property("name", .text),
-                    Property("state", .word(CredentialVault.State.Word.allCases.map(\.rawValue))),
+                    Property("state", .word(CredentialState.allCases.map(\.rawValue))),
                     .maybe("expires_in_seconds", .integer),
                     .maybe("refused_by", .list(.text), "Routes whose upstreams refuse it."),
                 ])

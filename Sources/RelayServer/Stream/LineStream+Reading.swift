@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayPosix
 
 extension LineStream {

@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayPosix
 
 /// Jobs in, outcomes out, on one connection: each line runs as a task of its own, and no failure ends the stream.

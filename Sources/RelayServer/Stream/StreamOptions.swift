@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 
 /// The options in the head of a `POST /v1/stream`.
 struct StreamOptions {

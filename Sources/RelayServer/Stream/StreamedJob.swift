@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// One of several jobs, on a stream or in an array: the document of `POST /v1/jobs`, and an `id` of the caller's own.

@@ -71,6 +71,14 @@ struct Advice {
 
     /// The command that shows the journal's records of a job; no socket is asked.
     func journal(_ id: String) -> String { (isOwnJobs ? "sudo " : "") + "waystation logs \(id)" }
+
+    /// A clause that ends with a command about JOB, with the job's id.
+    func filled(_ clause: String, job id: String) -> String {
+        let parts = clause.split(separator: "waystation ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return clause }
+        let command = String(parts[1]).replacing("JOB", with: id)
+        return parts[0] + self(command, isOwn: command.hasPrefix("cat "))
+    }
 }
 
 extension DaemonAccess {

@@ -30,7 +30,7 @@ extension Command {
             )
         }
         let format = try arguments.format()
-        let meanings = Meaning.of(word)
+        let meanings = Glossary.meanings(of: word)
         guard meanings.isEmpty else {
             try arguments.allow(["output"], in: word)
             WordExplanation.show(meanings, format)

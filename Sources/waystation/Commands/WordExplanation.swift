@@ -1,16 +1,17 @@
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 /// The meaning of a word that is not a job's id.
 enum WordExplanation {
     /// Tells what the interface's words mean.
-    static func show(_ meanings: [Meaning], _ format: OutputFormat) {
+    static func show(_ meanings: [Word], _ format: OutputFormat) {
         switch format {
         case .table: Output.standard.write(meanings.map(\.page).joined(separator: "\n"))
         case .json:
             var json = JSONObjectWriter()
-            json.member("word", meanings[0].word)
+            json.member("word", meanings[0].name)
             json.array("meanings") { list in
                 for meaning in meanings { list.object { meaning.write(into: &$0) } }
             }
@@ -19,7 +20,7 @@ enum WordExplanation {
     }
 
     /// A word that is none of the interface's: a kind that the configuration of the daemon names, or a slip.
-    static func ofConfiguration(_ word: String, _ arguments: Arguments) throws(CommandFailure) -> [Meaning] {
+    static func ofConfiguration(_ word: String, _ arguments: Arguments) throws(CommandFailure) -> [Word] {
         let names: [String]
         let unasked: String?
         do throws(CommandFailure) {
@@ -30,7 +31,7 @@ enum WordExplanation {
         guard !names.isEmpty else { throw unknown(word, unasked) }
         let routes = names.map(safe).joined(separator: ", ")
         return [
-            Meaning(
+            Word(
                 .failure,
                 safe(word),
                 "A kind that the configuration names, on the route\(names.count == 1 ? "" : "s") \(routes).",
@@ -51,7 +52,7 @@ enum WordExplanation {
 
     /// `unasked` is why the daemon was not asked for the kinds of its configuration.
     private static func unknown(_ word: String, _ unasked: String?) -> CommandFailure {
-        let near = Meaning.nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? ""
+        let near = Glossary.nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? ""
         let kinds =
             unasked.flatMap { near.isEmpty ? $0 : nil }
             .map { "A kind of the configuration's own? That could not be asked: \($0)\n" } ?? ""

@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 import RelayPosix
 
@@ -82,7 +83,7 @@ struct Candidates {
 
     private func found(_ kind: Kind) -> [(word: String, remark: String)] {
         switch kind {
-        case .words: return Meaning.all.map { ($0.word, "") }
+        case .words: return Glossary.words.map { ($0.name, "") }
         case .routes, .upstreams:
             return routes.flatMap { name, upstreams in
                 [(name, "")] + (kind == .upstreams ? upstreams.map { ("\(name)/\($0)", "") } : [])

@@ -1,3 +1,5 @@
+import RelayInterface
+
 /// The words that may stand in the place of an operand or of an option's value, for shells that complete it.
 enum Completes: Sendable, Equatable {
     case nothing
@@ -26,9 +28,7 @@ enum Completes: Sendable, Equatable {
     }
 
     /// The words of the interface of one kind.
-    static func words(of kind: Meaning.Kind) -> Completes {
-        .words(Meaning.all.filter { $0.kind == kind }.map(\.word))
-    }
+    static func words(of kind: Word.Kind) -> Completes { .words(Word.all(kind).map(\.name)) }
 }
 
 /// The words that may stand behind a command, or behind the program where none has a name yet.

@@ -1,4 +1,5 @@
 import RelayJSON
+import RelayJobs
 
 /// Dead jobs by what they have in common; as large as there are groups, not jobs.
 struct DeadGroups {
@@ -39,7 +40,7 @@ struct DeadGroups {
     private var groups: [Identity: Group] = [:]
 
     /// Ends of jobs that may have been carried out.
-    static let doubts = ["outcome_unknown", "not_repeatable"]
+    static let doubts = EndReason.known.filter(\.mayHaveActed).map(\.rawValue)
 
     init(by: Key) { self.by = by }
 

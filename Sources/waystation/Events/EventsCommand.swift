@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 extension Command {
@@ -21,7 +22,7 @@ extension Command {
                 "type",
                 value: "TYPE",
                 "of this type; may stand more than once",
-                completes: .words(Meaning.eventTypes)
+                completes: .words(Word.eventTypes)
             ),
             OptionSpec("follow", "f", "wait for what comes"),
             OptionSpec("after", value: "NUMBER", "those after this event; 0 is all that are remembered"),

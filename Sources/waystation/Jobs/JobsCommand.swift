@@ -1,4 +1,5 @@
 import RelayBase
+import RelayInterface
 import RelayJSON
 
 extension Command {

@@ -1,4 +1,5 @@
 import RelayBase
+import RelayInterface
 import RelayJSON
 import RelayJobs
 
@@ -180,18 +181,8 @@ struct JobStory {
         let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
         switch (job.state, reason) {
         case ("succeeded", _): return []
-        case ("dead", _) where isGone, ("cancelled", _) where isGone, ("expired", _) where isGone:
-            return [advice("jobs drop \(job.id)"), journal]
-        case ("dead", _) where isInDoubt, ("cancelled", _) where isInDoubt, ("expired", _) where isInDoubt:
-            let answer = advice("cat \(job.id) --response", isOwn: true)
-            return (job.json["status"] == nil ? [] : ["the last answer there was: " + answer]) + [
-                "if it was carried out: " + advice("jobs drop \(job.id)"),
-                "if it was not: " + advice("jobs retry \(job.id)"), journal,
-            ]
-        case ("dead", _) where isDamaged:
-            return ["hand the request over again, then: " + advice("jobs drop \(job.id)"), journal]
         case ("dead", _), ("cancelled", _), ("expired", _):
-            return [advice("jobs retry \(job.id)"), advice("jobs drop \(job.id)"), journal]
+            return afterTheEnd + [journal]
         case (_, "route_paused"):
             return [advice("resume \(route)"), cancel]
         case (_, "route_removed"): return [advice("reload"), cancel]
@@ -209,6 +200,18 @@ struct JobStory {
         case ("running", _): return [advice("jobs watch \(job.id)", isOwn: true), cancel]
         default: return [advice("jobs retry \(job.id)"), advice("pause \(route)"), journal]
         }
+    }
+
+    /// The commands of the remedy that `explain` tells of the job's end, but for those that cannot help: another life of
+    /// a job whose body is gone, and a look at an answer that there was not.
+    private var afterTheEnd: [String] {
+        let ends = Word.all(.end)
+        let name = isInDoubt ? EndReason.outcomeUnknown.rawValue : job.string("end")
+        let commands = (ends.first { $0.name == name } ?? ends[0]).commands
+        return commands.filter { command in
+            !(isGone && command.contains("jobs retry"))
+                && !(job.json["status"] == nil && command.contains("--response"))
+        }.map { advice.filled($0, job: job.id) }
     }
 
     private func sentence(_ text: String) -> String {

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import RelayTestSupport

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The options of a `GET /v1/events`.

@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The order of a `POST /v1/routes/{route}/pause`, read strictly.

@@ -1,5 +1,3 @@
-package import RelayBase
-
 /// How a job came out that is over, in the word of documents and of the field `Waystation-Outcome`.
 package enum OutcomeWord: String, CaseIterable, Sendable {
     case success

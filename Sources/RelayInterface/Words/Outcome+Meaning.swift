@@ -1,0 +1,66 @@
+package import RelayBase
+
+extension AnswerSource {
+    /// The maker of the answer.
+    package var meaning: String {
+        switch self {
+        case .upstream:
+            """
+            The answer is the upstream's.
+            Do: No action is needed.
+            """
+        case .fallback:
+            """
+            A rule with respond gave an answer that is as good as the upstream's.
+            Do: See the attempts for why the upstream did not answer.
+            """
+        case .placeholder:
+            """
+            A rule with respond gave an answer that only keeps the caller going.
+            Do: See the attempts for why the upstream did not answer.
+            """
+        case .stale:
+            """
+            The answer is the last good one to the same request.
+            Do: See the attempts for why the upstream did not answer.
+            """
+        }
+    }
+}
+
+extension OutcomeWord {
+    /// How the request came out; nil of a stand-in, which is told as the source of the answer.
+    package var meaning: String? {
+        switch self {
+        case .success:
+            """
+            The upstream did what was asked, as the route understands it.
+            Do: No action is needed.
+            """
+        case .failure:
+            """
+            The upstream did not do what was asked, as the route understands it, and nothing stood in for it.
+            Do: See the attempts: waystation explain JOB
+            """
+        case .fallback, .placeholder, .stale: nil
+        }
+    }
+}
+
+extension Word {
+    /// The source of an answer that no job has.
+    static let ownSources: KeyValuePairs<String, String> = [
+        "relay": """
+        The answer is the relay's own: a problem document with a code.
+        Do: Explain its code: waystation explain CODE
+        """
+    ]
+
+    /// The outcome of a request that is kept.
+    static let acceptances: KeyValuePairs<String, String> = [
+        "accepted": """
+        The job is on disk; its document tells how it ends.
+        Do: See it: waystation explain JOB
+        """
+    ]
+}

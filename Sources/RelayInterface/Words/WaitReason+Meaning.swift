@@ -1,0 +1,84 @@
+package import RelayJobs
+
+extension WaitReason {
+    /// The sentence of the reason, its causes, and what to do about it.
+    package var meaning: String {
+        switch self {
+        case .backoff:
+            """
+            The last attempt failed, and a rule named the date of the next.
+            Do: Wait, or make it due now: waystation jobs retry JOB
+            """
+        case .breakerOpen:
+            """
+            The circuit breaker stops requests that fail at the upstream; the job has lost no attempt.
+            Causes: Of the attempts that ended in the last 2 s, or of the last 20, 95 in a hundred failed, or what \
+            circuit_breaker says.
+            Do: Mend the upstream; one job at a time tries it again, and the others follow.
+            """
+        case .rateLimited:
+            """
+            The route's rate is used up for the moment.
+            Causes: More to send than rate_limit allows.
+            Do: Wait; raise rate_limit when the upstream can bear it.
+            """
+        case .concurrency:
+            """
+            The route's permits are taken: concurrency.max_requests are with the upstream.
+            Causes: The upstream is slow, or a backlog drains; answers stream; the upstream's window is narrow \
+            (adaptive_concurrency); memory is short, when kept jobs have a quarter of the permits (limits.shedding).
+            Do: Wait; raise concurrency.max_requests when the upstream can bear it.
+            """
+        case .routePaused:
+            """
+            The route is paused by an operator or by a rule, and the job goes on with it.
+            Causes: Maintenance; a rule with pause_route, such as one on the 410 of a receiver of webhooks.
+            Do: When the cause is gone: waystation resume ROUTE
+            """
+        case .ordering:
+            """
+            An earlier job of the same user with the same ordering key is not over.
+            Causes: That job waits or is retried.
+            Do: Explain that one; deliver, cancel or drop it.
+            """
+        case .notBefore:
+            """
+            The date that the caller named has not come.
+            Do: Wait, or make it due now: waystation jobs retry JOB
+            """
+        case .operatorHold:
+            """
+            An operator or a rule with hold put the job aside.
+            Do: When it may go on: waystation jobs release JOB
+            """
+        case .credentials:
+            """
+            The route's credential could not be obtained; the job has lost no attempt.
+            Causes: The token endpoint is down or refuses; the secret was replaced.
+            Do: Mend the credential; one job at a time tries it again, and the others follow.
+            """
+        case .throttled:
+            """
+            The job is held back to spare the upstream.
+            Causes: The upstream asked for patience (Retry-After, RateLimit); the route's retries are as much of its \
+            load as retry_budget allows; a replay at a rate; a relay that is short of something for a moment.
+            Do: Wait.
+            """
+        }
+    }
+}
+
+extension Word {
+    /// Reasons that stand only in `blocker`, since no job is kept with them.
+    static let blockers: KeyValuePairs<String, String> = [
+        "due": """
+        Nothing keeps the job: it is next.
+        Do: Wait a moment.
+        """,
+        "route_removed": """
+        The configuration no longer has the route of the job.
+        Causes: A route that was renamed or removed while jobs waited.
+        Do: Put the route back and reload, or cancel the job.
+        """,
+    ]
+}

@@ -1,0 +1,49 @@
+import RelayInterface
+
+/// The words of waystationd-api(7): the lists of the page between the comments that name their kinds.
+enum ManualWords {
+    private static let opening = ".\\\" Printed by Tests/documents --write: "
+    private static let closing = ".\\\" End of the print."
+
+    /// The page with its lists made anew.
+    static func filled(_ page: String) throws(CommandFailure) -> String {
+        var lines: [Substring] = []
+        var isInside = false
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line == closing[...] { isInside = false }
+            if !isInside { lines.append(line) }
+            guard line.hasPrefix(opening) else { continue }
+            guard let kind = Word.Kind(rawValue: String(line.dropFirst(opening.count))) else {
+                throw CommandFailure(.failed, "there is no such kind of words: \(line)")
+            }
+            isInside = true
+            lines += list(Glossary.words(kind)).map { $0[...] }
+        }
+        guard !isInside else { throw CommandFailure(.failed, "a list of words has no end") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Lines of mdoc(7).
+    private static func list(_ words: [Word]) -> [String] {
+        var lines = [".Bl -tag -width Ds"]
+        for word in words {
+            lines.append(".It Cm \(word.name)" + (word.status.map { " Pq \($0)" } ?? ""))
+            lines += sentences(word.text)
+            if let causes = word.causes { lines += sentences("Causes: \(causes)") }
+            lines += sentences("Do: \(word.remedy)")
+        }
+        return lines + [".El"]
+    }
+
+    /// Each sentence begins a line, as the formatter wants it.
+    private static func sentences(_ text: String) -> [String] {
+        let lines = text.replacing("\\", with: "\\e").replacing(". ", with: ".\n").split(separator: "\n").map
+        {
+            TextFill.lines(String($0), columns: 120, indent: 0, hanging: 0)
+        }
+        // A dot or a quote at its beginning makes a line a request.
+        return lines.joined().split(separator: "\n").map { line in
+            (line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" : "") + line
+        }
+    }
+}
