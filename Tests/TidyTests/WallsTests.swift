@@ -106,7 +106,7 @@ struct WallsTests {
         let pairs = Self.pairs(Self.sources)
         let counts = pairs.mapValues(\.count).filter { $0.value > 0 }
         // A smaller number takes the place of a larger one here; a larger one is a wall that was broken.
-        let known = ["RelayConfig": 1, "RelayServer": 6, "waystation": 9]
+        let known = ["RelayConfig": 1, "RelayServer": 5]
         #expect(counts == known, "\(pairs)")
     }
 
@@ -191,10 +191,13 @@ struct WallsTests {
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let code = line.drop { $0 == UInt8(ascii: " ") }
             if code.starts(with: "//".utf8) { continue }
-            let words = code.split { byte in
+            // The words of a text name nothing.
+            let quoted = code.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+            let plain = quoted.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+            let words = plain.joined(separator: " ".utf8).split { byte in
                 !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                     && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && byte != UInt8(ascii: "_")
-            }.map { String(decoding: $0, as: UTF8.self) }
+            }.map { String(decoding: Array($0), as: UTF8.self) }
             all.formUnion(words)
             guard line.startIndex == code.startIndex,
                 let place = words.firstIndex(where: keywords.contains), place + 1 < words.count

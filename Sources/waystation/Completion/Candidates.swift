@@ -13,18 +13,6 @@ import RelayPosix
 struct Candidates {
     static let command = "__complete"
 
-    enum Kind: String, Sendable {
-        case routes
-        /// Routes, and their upstreams as `ROUTE/UPSTREAM`.
-        case upstreams
-        /// The latest.
-        case jobs
-        /// Those of the latest jobs.
-        case labels
-        /// The words that `waystation explain` explains.
-        case words
-    }
-
     /// Milliseconds for all that a daemon is asked.
     private static let patience = 100
     /// Milliseconds after which the program ends wherever it is, in a file that is slow to read for one.
@@ -36,7 +24,9 @@ struct Candidates {
 
     static func run(_ words: [String]) -> ExitCode {
         startClock()
-        let kinds = (words.first ?? "").split(separator: ",").compactMap { Kind(rawValue: String($0)) }
+        let kinds = (words.first ?? "").split(separator: ",").compactMap {
+            CandidateKind(rawValue: String($0))
+        }
         let options = words.dropFirst().first.map { ["--socket", $0] } ?? []
         guard let arguments = try? Arguments(options, of: command, options: [.control]) else { return .done }
         let candidates = Candidates(sockets: DaemonSockets(arguments))
@@ -81,7 +71,7 @@ struct Candidates {
                 || "/_".contains(Character(first)))
     }
 
-    private func found(_ kind: Kind) -> [(word: String, remark: String)] {
+    private func found(_ kind: CandidateKind) -> [(word: String, remark: String)] {
         switch kind {
         case .words: return Glossary.words.map { ($0.name, "") }
         case .routes, .upstreams:

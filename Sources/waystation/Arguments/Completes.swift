@@ -8,7 +8,7 @@ enum Completes: Sendable, Equatable {
     case commands
     case file
     /// Words that only the daemon knows; the operand may stand more than once when it `repeats`.
-    case asked([Candidates.Kind], repeats: Bool = false)
+    case asked([CandidateKind], repeats: Bool = false)
 
     /// Reads the help text's words in place of a value: `table|json` are words, `FILE` is a file.
     init(placeholder: String) {
@@ -31,27 +31,15 @@ enum Completes: Sendable, Equatable {
     static func words(of kind: Word.Kind) -> Completes { .words(Word.all(kind).map(\.name)) }
 }
 
-/// The words that may stand behind a command, or behind the program where none has a name yet.
-struct CompletedCommand {
-    let name: String
-    let options: [OptionSpec]
-    /// The operands at `1`, `2` and so on, or at `2+` from there on.
-    let places: [(place: String, completes: Completes)]
-
-    static var all: [CompletedCommand] {
-        [CompletedCommand(name: "", options: CommandWords.common, places: [])]
-            + Command.all.map { CompletedCommand(name: $0.name, options: $0.options, places: places($0)) }
-    }
-
-    private static func places(_ command: Command) -> [(place: String, completes: Completes)] {
-        command.operands.enumerated().map { index, completes in
-            let repeats = if case .asked(_, true) = completes { true } else { false }
-            return ("\(index + 1)\(repeats ? "+" : "")", completes)
-        }
-    }
-}
-
-extension OptionSpec {
-    /// `--output` and `-o`.
-    var spellings: [String] { ["--\(name)"] + (short.map { ["-\($0)"] } ?? []) }
+/// Words that only the daemon knows.
+enum CandidateKind: String, Sendable {
+    case routes
+    /// Routes, and their upstreams as `ROUTE/UPSTREAM`.
+    case upstreams
+    /// The latest.
+    case jobs
+    /// Those of the latest jobs.
+    case labels
+    /// The words that `waystation explain` explains.
+    case words
 }
