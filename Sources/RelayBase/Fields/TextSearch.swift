@@ -7,4 +7,21 @@ extension StringProtocol {
         guard part.count <= whole.count else { return false }
         return (0...whole.count - part.count).contains { whole[$0...].starts(with: part) }
     }
+
+    /// What stands before, between and after each `separator`, which is not empty.
+    package func parts(between separator: String) -> [String] {
+        let (whole, separator) = (Array(utf8), Array(separator.utf8))
+        var parts: [String] = []
+        var (start, place) = (0, 0)
+        while place < whole.count {
+            guard whole[place...].starts(with: separator) else {
+                place += 1
+                continue
+            }
+            parts.append(String(decoding: whole[start..<place], as: UTF8.self))
+            place += separator.count
+            start = place
+        }
+        return parts + [String(decoding: whole[start...], as: UTF8.self)]
+    }
 }

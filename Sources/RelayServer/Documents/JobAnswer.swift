@@ -7,6 +7,9 @@ import RelayRoute
 
 /// An answer inside a job's document.
 enum JobAnswer {
+    /// Bytes of a body that a document holds.
+    static let bodyLimit = 65_536
+
     /// Leaves the content itself out.
     static func write(
         _ response: HTTPResponse,
@@ -41,7 +44,7 @@ enum JobAnswer {
     static func write(_ body: StoredBody, href: String, into json: inout JSONObjectWriter) {
         json.object("body") { writer in
             switch body {
-            case .bytes(let bytes) where bytes.count <= JobView.bodyLimit:
+            case .bytes(let bytes) where bytes.count <= bodyLimit:
                 let content = JSONContent(bytes)
                 writer.member("size", bytes.count)
                 writer.member(content.form.rawValue, json: content.encoded)

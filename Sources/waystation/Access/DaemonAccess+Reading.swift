@@ -1,4 +1,5 @@
 import Glibc
+import RelayBase
 import RelayClient
 
 /// Where a command finds the daemon.
@@ -74,9 +75,9 @@ struct Advice {
 
     /// A clause that ends with a command about JOB, with the job's id.
     func filled(_ clause: String, job id: String) -> String {
-        let parts = clause.split(separator: "waystation ", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = clause.parts(between: "waystation ")
         guard parts.count == 2 else { return clause }
-        let command = String(parts[1]).replacing("JOB", with: id)
+        let command = parts[1].parts(between: "JOB").joined(separator: id)
         return parts[0] + self(command, isOwn: command.hasPrefix("cat "))
     }
 }

@@ -209,8 +209,8 @@ struct JobStory {
         let name = isInDoubt ? EndReason.outcomeUnknown.rawValue : job.string("end")
         let commands = (ends.first { $0.name == name } ?? ends[0]).commands
         return commands.filter { command in
-            !(isGone && command.contains("jobs retry"))
-                && !(job.json["status"] == nil && command.contains("--response"))
+            !(isGone && command.contains(text: "jobs retry"))
+                && !(job.json["status"] == nil && command.contains(text: "--response"))
         }.map { advice.filled($0, job: job.id) }
     }
 

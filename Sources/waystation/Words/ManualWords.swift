@@ -1,3 +1,4 @@
+import RelayBase
 import RelayInterface
 
 /// The words of waystationd-api(7): the lists of the page between the comments that name their kinds.
@@ -37,8 +38,8 @@ enum ManualWords {
 
     /// Each sentence begins a line, as the formatter wants it.
     private static func sentences(_ text: String) -> [String] {
-        let lines = text.replacing("\\", with: "\\e").replacing(". ", with: ".\n").split(separator: "\n").map
-        {
+        let escaped = text.parts(between: "\\").joined(separator: "\\e")
+        let lines = escaped.parts(between: ". ").joined(separator: ".\n").split(separator: "\n").map {
             TextFill.lines(String($0), columns: 120, indent: 0, hanging: 0)
         }
         // A dot or a quote at its beginning makes a line a request.

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayInterface
 import RelayJSON
 
@@ -49,7 +50,7 @@ enum PageWords {
         for word in Word.all(.end) where word.name != "not_repeatable" {
             guard lines.isEmpty || word.commands != usual else { continue }
             let clauses = word.commands.map { clause in
-                let parts = clause.split(separator: "waystation ", maxSplits: 1)
+                let parts = clause.parts(between: "waystation ")
                 let words = parts[1].split(separator: " ")
                 return "\(parts[0])$\(words[0] == "jobs" ? words[1] : words[0])"
             }

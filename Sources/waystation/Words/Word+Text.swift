@@ -1,3 +1,4 @@
+import RelayBase
 import RelayInterface
 import RelayJSON
 
@@ -19,6 +20,6 @@ extension Word {
 
     /// The clauses of the remedy that end with a command, such as `if it has: waystation jobs drop JOB`.
     var commands: [String] {
-        remedy.split(separator: "; ").map(String.init).filter { $0.contains("waystation ") }
+        remedy.parts(between: "; ").filter { $0.contains(text: "waystation ") }
     }
 }

@@ -12,8 +12,6 @@ struct JobView {
 
     /// Attempts in a document; older ones stand under `/attempts`.
     static let attemptLimit = 100
-    /// Bytes of a body that a document holds.
-    static let bodyLimit = 65_536
 
     init(_ server: LoopServer) { self.server = server }
 
