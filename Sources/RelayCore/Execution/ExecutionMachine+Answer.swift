@@ -58,7 +58,7 @@ extension ExecutionMachine {
     mutating func judged(_ inbound: InboundResponse, _ moment: Moment) {
         switch judge.judge(inbound, wallSeconds: moment.wallSeconds) {
         case .success(let response):
-            if !context.route.policy.traffic.isOff {
+            if !context.route.isWithoutTraffic {
                 word = AttemptWord(response, wallMilliseconds: moment.wall)
             }
             recovery.attemptSucceeded(

@@ -33,7 +33,7 @@ extension ExecutionMachine {
 
     /// Tells the route's traffic how the attempt was.
     mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
-        guard !context.route.policy.traffic.isOff else { return }
+        guard !context.route.isWithoutTraffic else { return }
         var word = AttemptWord(
             failure,
             named: judge.named(failure),
@@ -169,7 +169,7 @@ extension ExecutionMachine {
 
     var firstStep: Step { program == nil ? afterPreparation : .prepare }
 
-    var afterPreparation: Step { context.route.policy.traffic.isOff ? afterLeave : .leave }
+    var afterPreparation: Step { context.route.isWithoutTraffic ? afterLeave : .leave }
 
     var afterLeave: Step { context.route.policy.authentication == nil ? .send : .token }
 

@@ -32,7 +32,7 @@ package final class RouteTraffic: Sendable {
         _ now: Instant,
         atMost most: Int = .max
     ) -> (count: Int, hold: TrafficHold?) {
-        if route.policy.traffic.isOff { return (most, nil) }
+        if route.isWithoutTraffic { return (most, nil) }
         return state.withLock { $0.room(route, now, atMost: most) }
     }
 
@@ -59,13 +59,13 @@ package final class RouteTraffic: Sendable {
 
     /// The hold that such a request would meet now; nil where it would go.
     package func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
-        if route.policy.traffic.isOff { return nil }
+        if route.isWithoutTraffic { return nil }
         return state.withLock { $0.hold(of: asked, route, now) }
     }
 
     /// The hold that has such a request wait for its turn; nil where none does.
     package func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
-        if route.policy.traffic.isOff { return nil }
+        if route.isWithoutTraffic { return nil }
         return state.withLock { $0.wait(of: asked, route, now) }
     }
 

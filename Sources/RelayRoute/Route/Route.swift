@@ -27,6 +27,8 @@ package final class Route: Sendable {
     package let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
     package let longestHold: Duration?
+    /// Whether nothing bounds, spaces or stops its attempts.
+    package let isWithoutTraffic: Bool
     /// The spacing of its attempts; nil where nothing bounds their rate.
     package let spacing: RateSpacing?
 
@@ -41,6 +43,7 @@ package final class Route: Sendable {
         longestHold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil
+        isWithoutTraffic = policy.traffic.isOff
         spacing = policy.traffic.rateLimit?.spacing
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey

@@ -3,6 +3,7 @@ package import RelayCore
 import RelayEngine
 package import RelayJSON
 import RelayJobs
+import RelayRoute
 
 extension JobReport {
     /// A job that was answered when it was done, as the API shows it; it ended at that many milliseconds since 1970 UTC.

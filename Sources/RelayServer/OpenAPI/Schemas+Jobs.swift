@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 import RelayJobs
+import RelayRoute
 
 extension OpenAPI {
     static let jobSchemas: [(name: String, schema: Schema)] = [

@@ -1,4 +1,3 @@
-package import RelayRoute
 import Synchronization
 
 /// The way that a request took, where it was not passed through from beginning to end.
@@ -36,6 +35,8 @@ package struct RequestPathRecord: ~Copyable, Sendable {
         let place = Int(place.load(ordering: .relaxed))
         return place == 0 ? nil : Self.all[place - 1]
     }
+
+    package init() {}
 
     package func write(_ path: RequestPath) {
         guard let index = Self.all.firstIndex(of: path) else { return }
