@@ -25,7 +25,7 @@ let package = Package(
         // The page for browsers: its documents, which the compiler reads into the daemon.
         .target(name: "CPage", exclude: ["icon.svg", "page.css", "page.html", "script", "words.json"]),
 
-        // Pure: no I/O, no clock, no randomness.
+        // No I/O; clocks, chance, disks and sockets are asked by ports alone.
         .target(name: "RelayJSON"),
         .target(name: "RelayBase", dependencies: ["RelayJSON"]),
         .target(name: "RelayRoute", dependencies: ["RelayBase", "RelayJSON"]),

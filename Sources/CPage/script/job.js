@@ -143,10 +143,10 @@ function storyCommands(job) {
   if (job.state === "succeeded") return [];
   if (isOver(job)) {
     const isGone = job.durable && !job.links.request_body;
-    const known = { drop: jobs("drop"), retry: !isGone && jobs("retry"),
-      cat: job.status !== undefined && command("cat", job.id, "--response") };
+    if (isGone) return [jobs("drop"), journal];
+    const known = { drop: jobs("drop"), retry: jobs("retry"), cat: job.status !== undefined && command("cat", job.id, "--response") };
     const { advice } = daemon.words;
-    return [...(advice[isInDoubt(job) ? "outcome_unknown" : job.end] ?? advice.exhausted).split(";")
+    return [...(advice[isInDoubt(job) && !["superseded", "corrupt"].includes(job.end) ? "outcome_unknown" : job.end] ?? advice.exhausted).split(";")
       .map(clause => clause.split("$")).map(([before, word]) => [before, known[word]]).filter(([, one]) => one), journal];
   }
   const cancel = jobs("cancel");

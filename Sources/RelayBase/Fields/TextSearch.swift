@@ -8,7 +8,7 @@ extension StringProtocol {
         return (0...whole.count - part.count).contains { whole[$0...].starts(with: part) }
     }
 
-    /// What stands before, between and after each `separator`, which is not empty.
+    /// The parts before, between and after each `separator`, which is not empty.
     package func parts(between separator: String) -> [String] {
         let (whole, separator) = (Array(utf8), Array(separator.utf8))
         var parts: [String] = []

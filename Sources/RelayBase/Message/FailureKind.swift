@@ -26,6 +26,12 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         groups = (first?.bit ?? 0) | (second?.bit ?? 0) | (third?.bit ?? 0)
     }
 
+    /// Whether both have one name.
+    public static func == (one: FailureKind, other: FailureKind) -> Bool { one.rawValue == other.rawValue }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
     fileprivate func belongs(to group: FailureGroup) -> Bool { groups & group.bit != 0 }
 
     /// The name look-up took too long.

@@ -28,8 +28,8 @@ extension CredentialState {
             """
         case .refused:
             """
-            An upstream refused a token that had just been fetched, and has taken none since; refused_by names the \
-            routes. None is fetched for them for 1 s, then twice as long each time, up to 5 min.
+            An upstream refuses tokens that have just been fetched; refused_by names the routes. The relay fetches \
+            none for them for 1 s, then twice as long each time, up to 5 min.
             Causes: The client lacks the right or the scope, the token is for another audience, or the upstream and \
             the token endpoint disagree.
             Do: Compare scopes, audience and account with what the upstream wants; the first request that succeeds \

@@ -24,7 +24,7 @@ extension Word {
         """,
         "full": """
         There is no room for jobs: none is accepted, or a large one was refused within the last ten seconds. Kept jobs \
-        are delivered; they wait where a start finds no room even for that.
+        are delivered, unless a start finds no room even for that.
         Causes: storage.max_size is reached, or the disk is full.
         Do: Free space on the disk, raise storage.max_size, or drop jobs; acceptance comes back by itself.
         """,
@@ -34,11 +34,11 @@ extension Word {
         Do: Look at the disk and at the kernel's log; it goes on by itself when writes do.
         """,
         "gone": """
-        A file of the job store was removed or replaced under the relay: no job is accepted or delivered, since the \
-        next start would not find it.
+        Somebody removed or replaced a file of the job store: no job is accepted or delivered, which the next \
+        start would not find.
         Causes: Somebody cleans the state directory, or restores a backup under a relay that runs.
-        Do: Move the files back, and it goes on by itself; or stop the relay, restore a backup and start it. Deleted \
-        files can be copied from /proc/PID/fd while the relay runs.
+        Do: Move the files back; deleted ones are in /proc/PID/fd while the relay runs. Or stop the relay, restore a \
+        backup and start it.
         """,
     ]
 }

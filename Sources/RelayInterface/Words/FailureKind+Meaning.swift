@@ -52,7 +52,7 @@ extension Word {
         .connectionLimitReached: """
         There is no room for another connection.
         Causes: The process or the machine has run out of open files, or of memory for connections.
-        Do: Raise LimitNOFILE= of the unit, or lower concurrency.max_requests.
+        Do: Raise LimitNOFILE= of the unit, fs.file-max or memory, as detail says, or lower concurrency.max_requests.
         """,
         .tlsProtocolError: """
         The TLS handshake failed.
@@ -83,10 +83,10 @@ extension Word {
         .httpProtocolError: """
         The answer is not HTTP, or its status is outside 200 to 599.
         Causes: Another service at that port; a server that breaks the protocol.
-        Do: Look at the answer with curl -v.
+        Do: See the answer with curl -v.
         """,
         .httpResponseBodySize: """
-        The answer is too large to be held, or to be looked into; detail has the limit.
+        The answer is larger than the limit that detail names.
         Causes: An answer that grew; a request without a page size.
         Do: Ask for less, or raise limits.max_response_body or success.inspect_limit, as detail says.
         """,
@@ -99,7 +99,7 @@ extension Word {
         The content of the answer could not be decoded, or grew too much.
         Causes: A coding that the relay cannot look into (br, zstd) on a route that has to look into the answer; a \
         broken Content-Encoding; content made to grow when it is unpacked.
-        Do: Let the upstream answer with gzip, deflate or no coding, as the relay asks.
+        Do: Let the upstream answer with gzip, deflate or no coding.
         """,
         .httpStatus: """
         The status of the answer does not count as a success.
@@ -144,7 +144,7 @@ extension Word {
         Do: Mend the upstream; give the route a rule on breaker_open that fails over or responds.
         """,
         .rateLimited: """
-        The wait was longer than the request's time, so nothing was sent.
+        The wait would be longer than the request's time, so nothing was sent.
         Causes: The upstream asked for patience (Retry-After, RateLimit) beyond the request's time; the route's \
         rate_limit has no turn before it.
         Do: Wait as Retry-After says; send less, give requests more time, or have them kept.
@@ -174,20 +174,20 @@ extension Word {
         The request's body came too slowly, is too large, or is malformed.
         Causes: The caller paused for longer than timeouts.idle, sent more slowly than timeouts.min_rate, more than \
         limits.max_request_body, or chunks that are malformed.
-        Do: Send without pauses, within limits.max_request_body.
+        Do: Send without pauses, in well-formed chunks, within limits.max_request_body.
         """,
         .interrupted: """
         The relay ended without warning while the attempt of a kept job was under way.
         Causes: The daemon crashed or was killed, or the machine lost power.
-        Do: See the journal for the crash; the attempt counts, and is repeated only where that is safe.
+        Do: See the journal for the crash; the attempt counts, and is repeated where that is safe.
         """,
         .storedBodyCorrupt: """
-        The stored body of a kept job is damaged, so it is not sent.
+        The relay's own copy of the body is damaged, so it is not sent.
         Causes: A failing disk, or somebody who changed the store's files.
         Do: Look at the disk; hand the request over again.
         """,
         .storedBodyUnread: """
-        The stored body of a kept job, or a copy of a body, could not be read.
+        The relay's own copy of a body could not be read.
         Causes: A disk that fails or does not answer.
         Do: Look at the disk and at the kernel's log; the job is tried again.
         """,

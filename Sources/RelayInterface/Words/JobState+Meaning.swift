@@ -27,7 +27,7 @@ extension JobState {
         case .held:
             """
             The job is put aside until its route goes on or somebody releases it.
-            Do: Release it, or resume its route where that is paused; or cancel it.
+            Do: Resume its route where that is paused, else release it; or cancel it.
             """
         case .succeeded:
             """

@@ -234,7 +234,7 @@ extension ProblemCode {
         case .rateLimited:
             row(429, "Too many requests", of: [.route, .job], after: 12, kind: .rateLimited) {
                 """
-                The wait was longer than the request's time, so nothing was sent.
+                The wait would be longer than the request's time, or the user sends too fast, so nothing was sent.
                 Causes: The upstream asked for patience (Retry-After, RateLimit) beyond the request's time; the \
                 route's rate_limit has no turn before it; the user sends faster than limits.per_user.rate allows.
                 Do: Wait as Retry-After says; send less, give requests more time, or have them kept.

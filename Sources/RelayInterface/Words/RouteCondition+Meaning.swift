@@ -6,8 +6,8 @@ extension RouteCondition {
         switch self {
         case .ok:
             """
-            Nearly all of the latest requests succeeded, or none has ended yet.
-            Do: No action is needed; DEAD of waystation status counts the jobs that were given up earlier.
+            Nearly all of the latest requests succeeded, or none has ended.
+            Do: No action is needed; DEAD of waystation status counts jobs given up earlier.
             """
         case .busy:
             """
@@ -17,7 +17,7 @@ extension RouteCondition {
             """
         case .degraded:
             """
-            At least one of twenty of the latest requests failed or was answered by a stand-in, or the circuit breaker \
+            At least one in twenty of the latest requests failed or had a stand-in, or the circuit breaker \
             of one of several upstreams is open.
             Causes: An upstream fails now and then, or a rule with respond or failover helps its callers meanwhile.
             Do: See LAST FAILURE of waystation status; mend the upstream.

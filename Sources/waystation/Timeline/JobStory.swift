@@ -38,7 +38,7 @@ struct JobStory {
             text += column("") + "(earlier attempts not shown: \(job.attemptCount - shown))\n"
         }
         text += life(attempts[before...], output)
-        if let end = job.string("end"), EndReason(rawValue: end).mayHaveActed {
+        if job.isOver, job.state != "succeeded", isInDoubt {
             text +=
                 column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
         }
@@ -202,16 +202,18 @@ struct JobStory {
         }
     }
 
-    /// The commands of the remedy that `explain` tells of the job's end, but for those that cannot help: another life of
-    /// a job whose body is gone, and a look at an answer that there was not.
+    /// The commands of the remedy that `explain` tells of the job's end, but for a look at an answer that there was not;
+    /// nothing but dropping it is left of a job whose bodies are gone.
     private var afterTheEnd: [String] {
         let ends = Word.all(.end)
-        let name = isInDoubt ? EndReason.outcomeUnknown.rawValue : job.string("end")
+        guard !isGone else { return [advice("jobs drop \(job.id)")] }
+        let end = job.string("end")
+        // A retry mends neither of these, whatever the job may have done before.
+        let isFinal = [EndReason.superseded, .corrupt].contains { $0.rawValue == end }
+        let name = isInDoubt && !isFinal ? EndReason.outcomeUnknown.rawValue : end
         let commands = (ends.first { $0.name == name } ?? ends[0]).commands
-        return commands.filter { command in
-            !(isGone && command.contains(text: "jobs retry"))
-                && !(job.json["status"] == nil && command.contains(text: "--response"))
-        }.map { advice.filled($0, job: job.id) }
+        return commands.filter { job.json["status"] != nil || !$0.contains(text: "--response") }
+            .map { advice.filled($0, job: job.id) }
     }
 
     private func sentence(_ text: String) -> String {
