@@ -1,8 +1,10 @@
 import RelayBase
+import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayJSON
 import RelayJobs
+import RelayRoute
 
 @testable import RelayServer
 

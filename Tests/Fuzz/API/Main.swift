@@ -1,4 +1,5 @@
 import RelayBase
+import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayJobs
