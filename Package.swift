@@ -12,7 +12,7 @@ let package = Package(
         ),
         .library(name: "RelaySockets", targets: ["RelaySockets", "RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
-        .library(name: "RelayClient", targets: ["RelayClient"]),
+        .library(name: "RelayClient", targets: ["RelayClient", "RelayInterface"]),
     ],
     targets: [
         // System libraries: a module map and a shim each; deploy/install-packages names the Debian packages.
@@ -32,7 +32,7 @@ let package = Package(
         .target(name: "RelayJobs", dependencies: ["RelayBase", "RelayJSON"]),
         .target(name: "RelayCore", dependencies: ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"]),
         // The words of the outputs, a row for each.
-        .target(name: "RelayInterface", dependencies: ["RelayBase", "RelayJobs", "RelayRoute"]),
+        .target(name: "RelayInterface", dependencies: ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"]),
         // The typed library over the core; no part of the daemon. RelayFoundation is for programs that use Foundation.
         .target(
             name: "RelayKit",
@@ -75,7 +75,10 @@ let package = Package(
                 "RelayPosix", "RelayRoute",
             ]
         ),
-        .target(name: "RelayClient", dependencies: ["RelayBase", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+        .target(
+            name: "RelayClient",
+            dependencies: ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix"]
+        ),
 
         .executableTarget(
             name: "waystationd",

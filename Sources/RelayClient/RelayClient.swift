@@ -1,4 +1,6 @@
 public import RelayBase
+// The options of a job and the moments of its document.
+@_exported public import RelayInterface
 
 /// Hands HTTP requests to the relay over its Unix socket.
 ///

@@ -34,7 +34,9 @@ struct JobsTests {
         options.delay = .seconds(90)
         options.expiresAfter = .seconds(3 * 86_400)
         options.orderingKey = "customer 42"
-        options.supersedeKey = "s"
+        options.supersedeKey = "schlüssel"
+        options.maxAttempts = 3
+        options.fallback = false
         options.priority = 1
         options.labels = ["order": "8841", "a": "ü"]
         options.timeout = .milliseconds(2500)
@@ -47,9 +49,10 @@ struct JobsTests {
             lines == [
                 "POST /r/hooks/x HTTP/1.1", "Host: waystation", "Connection: close",
                 "User-Agent: \(Version.libraryUserAgent)", "Prefer: respond-async",
-                #"Idempotency-Key: "a \"b\" \\c""#, "Waystation-Delay: 1m30s", "Waystation-Expires-After: 3d",
-                "Waystation-Timeout: 2s500ms", "Waystation-Ordering-Key: customer 42",
-                "Waystation-Supersede-Key: s", "Priority: u=1", "Waystation-Label: a=ü",
+                #"Idempotency-Key: "a \"b\" \\c""#, "Waystation-Timeout: 2s500ms",
+                "Waystation-Max-Attempts: 3", "Waystation-Fallback: off", "Waystation-Delay: 1m30s",
+                "Waystation-Expires-After: 3d", "Priority: u=1", "Waystation-Ordering-Key: customer 42",
+                "Waystation-Supersede-Key: schlüssel", "Waystation-Label: a=ü",
                 "Waystation-Label: order=8841", "Content-Length: 2", "hi",
             ]
         )
@@ -65,7 +68,7 @@ struct JobsTests {
     }
 
     enum Wrong: CaseIterable {
-        case emptyKey, longKey, keyWithControl, both, negative, priority, label, labels, blankKey
+        case emptyKey, longKey, keyWithControl, both, negative, long, priority, label, labels, blankKey
 
         var options: SubmissionOptions {
             var options = SubmissionOptions()
@@ -78,6 +81,7 @@ struct JobsTests {
                 options.delay = .seconds(1)
                 options.notBefore = WallTime(milliseconds: 0)
             case .negative: options.expiresAfter = .seconds(-1)
+            case .long: options.expiresAfter = .seconds(86_400 * 400)
             case .priority: options.priority = 8
             case .label: options.labels = ["a=b": "c"]
             case .labels: options.labels = Dictionary(uniqueKeysWithValues: (0..<17).map { ("l\($0)", "") })

@@ -60,25 +60,28 @@ struct RequestTermsTests {
         arguments: [
             (
                 ["waystation-TIMEOUT": "0s"],
-                "waystation-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"
+                "waystation-timeout \(units) 250ms, 20s or 1h30m, from 1ms to 365d"
             ),
             (
                 ["Waystation-Attempt-Timeout": "1"],
-                "waystation-attempt-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"
+                "waystation-attempt-timeout \(units) 250ms, 20s or 1h30m, from 1ms to 365d"
             ),
             (
                 ["Waystation-Max-Attempts": "101"],
                 "waystation-max-attempts must be a whole number from 1 to 100"
             ),
             (["Waystation-Fallback": "Off"], "waystation-fallback must be on or off"),
-            (["Waystation-Delay": "366d"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
-            (["Waystation-Delay": "1h1h"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
-            (["Waystation-Delay": "1ms1s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
-            (["Waystation-Delay": "1234567890123s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
-            (["Waystation-Delay": "s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (["Waystation-Delay": "366d"], "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"),
+            (["Waystation-Delay": "1h1h"], "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"),
+            (["Waystation-Delay": "1ms1s"], "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"),
+            (
+                ["Waystation-Delay": "1234567890123s"],
+                "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"
+            ),
+            (["Waystation-Delay": "s"], "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"),
             (
                 ["Waystation-Expires-After": "999ms"],
-                "waystation-expires-after \(units) 90s or 2h, from 1s to 365d"
+                "waystation-expires-after \(units) 250ms, 20s or 1h30m, from 1s to 365d"
             ),
             (
                 ["Waystation-Not-Before": "soon"],
@@ -88,9 +91,18 @@ struct RequestTermsTests {
                 ["Waystation-Delay": "1s", "Waystation-Not-Before": "2027-01-31T08:00:00Z"],
                 "waystation-delay and waystation-not-before exclude each other"
             ),
-            (["Waystation-Ordering-Key": ""], "waystation-ordering-key must have 1 to 256 bytes"),
-            (["Waystation-Supersede-Key": ""], "waystation-supersede-key must have 1 to 256 bytes"),
-            (["Waystation-Label": "x"], "waystation-label is key=value, at most 256 bytes, at most 16 times"),
+            (
+                ["Waystation-Ordering-Key": ""],
+                "waystation-ordering-key must have 1 to 256 bytes, no control characters, and no blanks around it"
+            ),
+            (
+                ["Waystation-Supersede-Key": ""],
+                "waystation-supersede-key must have 1 to 256 bytes, no control characters, and no blanks around it"
+            ),
+            (
+                ["Waystation-Label": "x"],
+                "waystation-label must be name=value without control characters, at most 256 bytes, at most 16 times"
+            ),
             (
                 ["Waystation-Delay": "1s", "waystation-delay": "x"],
                 "waystation-delay may stand once, and stands twice"
@@ -110,7 +122,7 @@ struct RequestTermsTests {
             ),
             (
                 ["Waystation-Delay": "x", "Waystation-Nothing": "1"],
-                "waystation-delay \(units) 90s or 2h, of at most 365d"
+                "waystation-delay \(units) 250ms, 20s or 1h30m, from 0s to 365d"
             ),
         ] as [(KeyValuePairs<String, String>, String)]
     )

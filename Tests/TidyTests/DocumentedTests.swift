@@ -6,7 +6,7 @@ struct DocumentedTests {
         "Every public declaration has a documentation comment",
         arguments: [
             "RelayJSON", "RelayBase", "RelayRoute", "RelayJobs", "RelayCore", "RelayKit", "RelaySockets",
-            "RelayTransport", "RelayClient", "RelayFoundation",
+            "RelayTransport", "RelayClient", "RelayInterface", "RelayFoundation",
         ]
     )
     func everything(room: String) {

@@ -12,7 +12,7 @@ struct WallsTests {
             "RelayRoute": ["RelayBase", "RelayJSON"],
             "RelayJobs": ["RelayBase", "RelayJSON"],
             "RelayCore": ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"],
-            "RelayInterface": ["RelayBase", "RelayJobs", "RelayRoute"],
+            "RelayInterface": ["RelayBase", "RelayJobs", "RelayJSON", "RelayRoute"],
             "RelayHTTP": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayKit": ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"],
             "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
@@ -29,7 +29,7 @@ struct WallsTests {
             ],
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
-            "RelayClient": ["RelayBase", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
+            "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
                 "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
                 "RelayJobs",

@@ -5,7 +5,7 @@ _waystation_options() {
     case $1 in
         '') echo '--socket --output -o --quiet -q --no-headers --utc --version --help' ;;
         'status') echo '--output -o --utc --socket --help' ;;
-        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --fail -f --timeout --async --wait --key --delay --not-before --expires-after --ordering-key --supersede-key --priority --label --socket --help' ;;
+        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --fail -f --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
         'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'dead') echo '--by --route --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'explain') echo '--output -o --utc --socket --help' ;;
@@ -44,15 +44,18 @@ _waystation_spec() {
         'send --data' | 'send -d') spec='nothing' ;;
         'send --json') spec='nothing' ;;
         'send --output' | 'send -o') spec='file' ;;
-        'send --timeout') spec='nothing' ;;
         'send --wait') spec='nothing' ;;
         'send --key') spec='nothing' ;;
+        'send --timeout') spec='nothing' ;;
+        'send --attempt-timeout') spec='nothing' ;;
+        'send --max-attempts') spec='nothing' ;;
+        'send --fallback') spec='words on off' ;;
         'send --delay') spec='nothing' ;;
         'send --not-before') spec='nothing' ;;
         'send --expires-after') spec='nothing' ;;
+        'send --priority') spec='nothing' ;;
         'send --ordering-key') spec='nothing' ;;
         'send --supersede-key') spec='nothing' ;;
-        'send --priority') spec='nothing' ;;
         'send --label') spec='asked labels' ;;
         'send --socket') spec='file' ;;
         'send 1') spec='asked routes' ;;

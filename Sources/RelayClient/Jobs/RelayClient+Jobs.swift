@@ -1,4 +1,5 @@
 public import RelayBase
+public import RelayInterface
 
 extension RelayClient {
     /// Hands a request over for keeping: when this returns, the job survives a loss of power.
@@ -23,7 +24,13 @@ extension RelayClient {
         body: some Sequence<UInt8> = [],
         options: SubmissionOptions = SubmissionOptions()
     ) async throws(RelayClientError) -> SubmittedJob {
-        let fields = try options.fields(after: fields)
+        var fields = fields
+        fields.append("Prefer", "respond-async")
+        do throws(OptionError) {
+            try options.add(to: &fields) { $0.property }
+        } catch {
+            throw RelayClientError(.invalidRequest, "cannot submit a job: \(error.message)")
+        }
         let answer = try await send(route: route, method: method, path: path, fields: fields, body: body)
         guard answer.status.class == .success else { throw .refused(answer) }
         guard let id = answer.job else {

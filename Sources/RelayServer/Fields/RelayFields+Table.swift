@@ -1,88 +1,63 @@
 import RelayEngine
+import RelayInterface
 import RelayJSON
-import RelayJobs
 
-extension RelayField {
-    /// As it is written.
-    var name: StaticString {
+extension JobOption {
+    /// The field as a parameter of the document.
+    fileprivate var parameter: RequestField {
+        RequestField(name: field.description, schema: value.fieldSchema, doc: sentence)
+    }
+
+    /// The member of `options` in the document.
+    var memberProperty: Property { .maybe(member, value.memberSchema, sentence) }
+}
+
+extension OptionValue {
+    fileprivate var fieldSchema: Schema {
         switch self {
-        case .timeout: "Waystation-Timeout"
-        case .attemptTimeout: "Waystation-Attempt-Timeout"
-        case .maxAttempts: "Waystation-Max-Attempts"
-        case .fallback: "Waystation-Fallback"
-        case .delay: "Waystation-Delay"
-        case .notBefore: "Waystation-Not-Before"
-        case .expiresAfter: "Waystation-Expires-After"
-        case .orderingKey: "Waystation-Ordering-Key"
-        case .supersedeKey: "Waystation-Supersede-Key"
-        case .label: "Waystation-Label"
+        case .onOff: .word(["on", "off"])
+        case .moment: .momentText
+        case .key: .visible(OptionValue.keyLengths)
+        case .labels:
+            .visible(OptionValue.labelLengths).with("pattern", .string("^[!-<>-~][ -~]*=[ -~]*$"))
+        case .urgency: .pattern("^u=[0-7]$")
+        case .duration, .integer: memberSchema
         }
     }
 
-    /// Its values, and what they are for.
-    fileprivate var described: RequestField {
+    fileprivate var memberSchema: Schema {
         switch self {
-        case .timeout:
-            field(
-                .duration(Submission.timeouts),
-                "The longest all attempts and waits may take together; of a kept job the time until it expires."
-            )
-        case .attemptTimeout:
-            field(
-                .duration(Submission.timeouts),
-                "The longest one attempt may take."
-            )
-        case .maxAttempts:
-            field(
-                .integer(RequestTerms.attempts),
-                "The most attempts that reach the wire, the first one included."
-            )
-        case .fallback:
-            field(
-                .word(["on", "off"]),
-                "With off no failover, placeholder, fallback or stale answer acts; without the field they do."
-            )
-        case .delay:
-            field(
-                .duration(Submission.delays),
-                "Keep the job, and do not send it before that time has passed; not beside a date."
-            )
-        case .notBefore:
-            field(
-                .momentText,
-                "Keep the job, and do not send it before that date, within 365 days."
-            )
-        case .expiresAfter:
-            field(
-                .duration(Submission.expiries),
-                "Keep the job, and give it up when it is not delivered by then."
-            )
-        case .orderingKey:
-            field(
-                .visible(JobFilter.textLengths),
-                "Keep the job; those of one user, key and route go one at a time, in the order of their acceptance."
-            )
-        case .supersedeKey:
-            field(
-                .visible(JobFilter.textLengths),
-                "Keep the job, and cancel those of the same user, key and route that still wait."
-            )
-        case .label:
-            field(
-                .visible(2...256).with("pattern", .string("^[!-<>-~][ -~]*=[ -~]*$")),
-                "A label as key=value, which stands in the job's document and finds it; up to 16 times."
-            )
+        case .duration(_, let range): .duration(range)
+        case .integer(_, let range): .integer(range)
+        case .urgency: .integer(OptionValue.urgencies).standard(.number(JSONNumber(3)))
+        case .onOff: .boolean.standard(.bool(true))
+        case .moment: .askedMoment
+        case .key: .key
+        case .labels: .labels
         }
     }
+}
 
-    private func field(_ schema: Schema, _ doc: String) -> RequestField {
-        RequestField(name: name.description, schema: schema, doc: doc)
-    }
+extension Schema {
+    fileprivate static let key = text(OptionValue.keyLengths).with(
+        "pattern",
+        .string(
+            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$"
+        )
+    )
+
+    /// Names and values of labels.
+    fileprivate static let labels = map(.fieldText)
+        .with("propertyNames", pattern("^[^=\\u0000-\\u0008\\u000a-\\u001f\\u007f]+$").json)
+        .with("maxProperties", .number(JSONNumber(OptionValue.mostLabels)))
+
+    /// The value of a field.
+    static let fieldText = pattern("^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$")
 }
 
 extension RelayFields {
     /// Every field a caller may send, with what it may say.
-    static let all = RelayField.allCases.map(\.described)
+    static let all = JobOption.all.map(\.parameter).filter { $0.name != priority.name }
 
     /// The fields of other standards that say how a job is treated.
     static let standards = [prefer, idempotencyKey, priority]

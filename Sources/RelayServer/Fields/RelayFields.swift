@@ -2,6 +2,7 @@ package import RelayBase
 import RelayCore
 package import RelayEngine
 import RelayInterface
+import RelayJobs
 
 /// The fields that callers write for the relay and not for the upstream.
 package enum RelayFields {
@@ -19,7 +20,7 @@ extension RequestTerms {
     package init(_ fields: HeaderFields) throws(Problem) {
         self.init(forwarded: HeaderFields())
         var preferences = Preferences()
-        var seen = RelayField.Set()
+        var own: OwnFields?
         forwarded = try fields.keeping { (entry) throws(Problem) in
             switch RequestTerms.kind(fields, entry) {
             case .endToEnd: return true
@@ -31,39 +32,70 @@ extension RequestTerms {
             case .priority: try priority(fields.valueText(entry))
             case .idempotencyKey: try idempotencyKey(fields.valueText(entry))
             case .relay:
-                guard let field = RelayField(entry, of: fields) else {
-                    throw RequestTerms.unknown(fields.nameText(entry).lowercased())
-                }
-                guard seen.insert(field) || field.repeats else {
-                    throw Problem(.badHeader, "\(field.lowercasedName) may stand once, and stands twice")
-                }
-                try take(field, entry, of: fields)
+                var read = own ?? OwnFields()
+                try read.take(entry, of: fields)
+                own = read
                 return false
             }
             return true
         }
+        if let own { try take(own) }
         wantsDurable = wantsDurable || preferences.isAsynchronous
         durable.wait = preferences.waitDuration
         durable.isAsynchronous = preferences.isAsynchronous
     }
 
-    private mutating func take(
-        _ field: RelayField,
-        _ entry: HeaderFields.Entry,
-        of fields: HeaderFields
-    ) throws(Problem) {
-        switch field {
-        case .timeout: options.timeout = try duration(field, entry, fields)
-        case .attemptTimeout: options.attemptTimeout = try duration(field, entry, fields)
-        case .maxAttempts: options.maxAttempts = try attempts(field, fields.valueText(entry))
-        case .fallback: options.allowsFallback = try isOn(field, fields.valueText(entry))
-        case .label: try label(field, fields.valueText(entry))
-        case .delay, .notBefore: try due(field, entry, fields)
-        case .expiresAfter: durable.expiresAfter = try bounded(field, entry, fields, from: .seconds(1))
-        case .orderingKey: durable.orderingKey = try key(field, fields.valueText(entry))
-        case .supersedeKey: durable.supersedeKey = try key(field, fields.valueText(entry))
+    private mutating func take(_ own: OwnFields) throws(Problem) {
+        let asked = own.options
+        if let (first, second) = JobOption.conflict(in: asked) {
+            throw Problem(
+                .badHeader,
+                "\(first.lowercasedField) and \(second.lowercasedField) exclude each other"
+            )
         }
-        wantsDurable = wantsDurable || field.isForKeeping
+        options.timeout = asked.timeout
+        options.attemptTimeout = asked.attemptTimeout
+        options.maxAttempts = asked.maxAttempts
+        options.allowsFallback = asked.fallback ?? true
+        options.labels = asked.writtenLabels
+        durable.due =
+            asked.delay.map { .after($0) } ?? asked.notBefore.map { .date($0.milliseconds) } ?? .now
+        durable.expiresAfter = asked.expiresAfter
+        durable.orderingKey = asked.orderingKey
+        durable.supersedeKey = asked.supersedeKey
+        wantsDurable = own.asksForKeeping
+    }
+}
+
+/// The relay's own fields of a request, as far as they are read.
+private struct OwnFields {
+    private(set) var options = SubmissionOptions()
+    private(set) var asksForKeeping = false
+    /// The options that have stood, as bits.
+    private var seen: UInt32 = 0
+
+    mutating func take(_ entry: HeaderFields.Entry, of fields: HeaderFields) throws(Problem) {
+        guard let index = JobOption.all.firstIndex(where: { fields.matches(entry, $0.field) }) else {
+            throw OwnFields.unknown(fields.nameText(entry).lowercased())
+        }
+        let option = JobOption.all[index]
+        let bit: UInt32 = 1 << UInt32(index)
+        guard seen & bit == 0 || option.value.repeats else {
+            throw Problem(.badHeader, "\(option.lowercasedField) may stand once, and stands twice")
+        }
+        seen |= bit
+        guard option.value.read(fields.valueText(entry), into: &options) else {
+            throw Problem(.badHeader, "\(option.lowercasedField) \(option.value.demand)")
+        }
+        asksForKeeping = asksForKeeping || option.isForKeeping
+    }
+
+    private static func unknown(_ name: String) -> Problem {
+        Problem(
+            .badHeader,
+            "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))",
+            didYouMean: nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
+        )
     }
 }
 
@@ -95,61 +127,11 @@ extension RequestTerms {
         return fields.isName(of: entry, below: "waystation-") ? .relay : .endToEnd
     }
 
-    private func attempts(_ field: RelayField, _ value: String) throws(Problem) -> Int {
-        guard let count = Int(value), RequestTerms.attempts.contains(count) else {
-            throw Problem(.badHeader, "\(field.lowercasedName) must be a whole number from 1 to 100")
-        }
-        return count
-    }
-
-    private func isOn(_ field: RelayField, _ value: String) throws(Problem) -> Bool {
-        guard value == "on" || value == "off" else {
-            throw Problem(.badHeader, "\(field.lowercasedName) must be on or off")
-        }
-        return value == "on"
-    }
-
-    private mutating func label(_ field: RelayField, _ value: String) throws(Problem) {
-        guard options.labels.count < RequestTerms.mostLabels, value.utf8.count <= 256, value.contains("="),
-            !value.hasPrefix("=")
-        else {
-            throw Problem(
-                .badHeader,
-                "\(field.lowercasedName) is key=value, at most 256 bytes, at most 16 times"
-            )
-        }
-        options.labels.append(value)
-    }
-
-    private static func unknown(_ name: String) -> Problem {
-        Problem(
-            .badHeader,
-            "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))",
-            didYouMean: nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
-        )
-    }
-
     /// Whether one of the hops of a `Via` value is this relay (RFC 9110 §7.6.3: protocol, then who received it).
     private static func namesUs(_ via: String) -> Bool {
         via.split(separator: ",").contains { hop in
             hop.split { $0 == " " || $0 == "\t" }.dropFirst().first.map { $0 == RelayFields.pseudonym }
                 ?? false
         }
-    }
-
-    private func duration(
-        _ field: RelayField,
-        _ entry: HeaderFields.Entry,
-        _ fields: HeaderFields
-    ) throws(Problem) -> Duration {
-        guard let duration = fields.withValue(entry, { DurationText.parse($0) }), duration > .zero,
-            duration <= RequestTerms.longest
-        else {
-            throw Problem(
-                .badHeader,
-                "\(field.lowercasedName) must be a duration with a unit, such as 250ms, 20s or 1m30s, of at most 365d"
-            )
-        }
-        return duration
     }
 }

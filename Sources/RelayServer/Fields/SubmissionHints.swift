@@ -1,14 +1,13 @@
+import RelayInterface
+
 /// The members of a job's two objects, and what somebody is told who puts them into another.
 enum SubmissionHints {
     static let requestMembers = ["method", "path", "query", "headers", "json", "text", "base64"]
 
-    static let optionMembers = [
-        "timeout", "attempt_timeout", "max_attempts", "fallback", "delay", "not_before", "expires_after",
-        "priority", "ordering_key", "supersede_key", "labels",
-    ]
+    static let optionMembers = JobOption.all.map(\.member)
 
-    /// Those that only a job has which is kept.
-    static let keepingOptions = ["delay", "not_before", "expires_after", "ordering_key", "supersede_key"]
+    /// Those of a job that is kept.
+    static let keepingOptions = JobOption.all.filter(\.isForKeeping).map(\.member)
 
     /// Beside `route`: what belongs into `request` or `options`.
     static let outside: [String: String] =

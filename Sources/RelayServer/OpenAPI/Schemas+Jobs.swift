@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayRoute
@@ -125,7 +126,7 @@ extension OpenAPI {
         .maybe("repeatable", .boolean, "Whether it is sent again after an attempt without an answer."),
         .maybe("in_doubt", .yes, "It may have been carried out."),
         .maybe("ordering_key", .text), .maybe("supersede_key", .text),
-        .maybe("priority", .integer(RequestTerms.urgencies)),
+        .maybe("priority", .integer(OptionValue.urgencies)),
         .maybe("durable", .yes, "Missing of a job that was answered at once."),
         Property("version", .integer(1...), "Grows with every change."),
         .maybe("links", .named("JobLinks")), .maybe("response", .named("JobAnswer")),

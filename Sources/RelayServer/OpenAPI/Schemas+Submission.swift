@@ -1,6 +1,6 @@
 import RelayEngine
+import RelayInterface
 import RelayJSON
-import RelayJobs
 
 extension OpenAPI {
     static let submissionSchemas: [(name: String, schema: Schema)] = [
@@ -60,7 +60,7 @@ extension OpenAPI {
                 "Percent-encoded and appended to the path and its query."
             )
         case "headers":
-            .map(.pattern(fieldValue)).with("propertyNames", Schema.pattern(token).json)
+            .map(.fieldText).with("propertyNames", Schema.pattern(token).json)
                 .doc(
                     "Fields of the request, but for those of connection and framing, Via, Prefer and Waystation-…."
                 )
@@ -72,44 +72,15 @@ extension OpenAPI {
         }
     }
 
-    private static let submissionOptions = Schema.strict(
-        SubmissionHints.optionMembers.map { Property.maybe($0, option($0)) }
-    ).with("not", Schema.requires(["delay", "not_before"]).json)
-
-    private static let key = Schema.text(JobFilter.textLengths).with(
-        "pattern",
-        .string(
-            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$"
-        )
+    private static let submissionOptions = Schema.strict(JobOption.all.map(\.memberProperty)).with(
+        "not",
+        Schema.requires(["delay", "not_before"]).json
     )
+
     private static let token = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
-    private static let fieldValue = "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$"
-    private static let labelName = "^[^=\\u0000-\\u0008\\u000a-\\u001f\\u007f]+$"
     private static let base64Text = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
     /// A path, in which a control character is not even encoded, and a query.
     private static let target =
         "^([!$&-;=@-\\[\\]_a-z|~]|%([2-6][0-9A-Fa-f]|7[0-9A-Ea-e]|[89A-Fa-f][0-9A-Fa-f]))*"
         + "(\\?([!$&-;=?-\\[\\]^_`a-z{|}~]|%(0[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]))*)?$"
-
-    private static func option(_ name: String) -> Schema {
-        switch name {
-        case "timeout": .duration(Submission.timeouts).doc("The longest all attempts and waits may take.")
-        case "attempt_timeout": .duration(Submission.timeouts).doc("The longest one attempt may take.")
-        case "max_attempts": .integer(RequestTerms.attempts).doc("The first one included.")
-        case "fallback":
-            .boolean.standard(.bool(true)).doc("False keeps failover and stand-ins from acting.")
-        case "delay": .duration(Submission.delays).doc("Not before that time has passed.")
-        case "not_before": .askedMoment.doc("Not before that date, within 365 days.")
-        case "expires_after": .duration(Submission.expiries).doc("Given up when it is not delivered by then.")
-        case "priority": .integer(RequestTerms.urgencies).standard(.number(JSONNumber(3))).doc("0 first.")
-        case "ordering_key": key.doc("Jobs of one key go one at a time; in bytes.")
-        case "supersede_key":
-            key.doc("Cancels what waits with the same key; in bytes.")
-        case "labels":
-            .map(.pattern(fieldValue)).with("propertyNames", Schema.pattern(labelName).json)
-                .with("maxProperties", .number(JSONNumber(RequestTerms.mostLabels)))
-                .doc("Each at most 256 bytes with its name, which has no =.")
-        default: preconditionFailure("the option \(name) is not described")
-        }
-    }
 }

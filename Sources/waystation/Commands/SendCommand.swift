@@ -1,5 +1,6 @@
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 extension Command {
@@ -28,11 +29,6 @@ extension Command {
             OptionSpec("include", "i", "print the answer's head, too"),
             OptionSpec("output", "o", value: "FILE", "write the body to a file"),
             OptionSpec("fail", "f", "exit with status 6 unless the request was a success"),
-            OptionSpec(
-                "timeout",
-                value: "DURATION",
-                "give up after this long, such as 20s; all attempts included"
-            ),
             OptionSpec("async", nil, "hand it over for keeping and print the job's id only"),
             OptionSpec(
                 "wait",
@@ -40,23 +36,8 @@ extension Command {
                 "hand it over for keeping and wait for its end, at most so long"
             ),
             OptionSpec("key", value: "KEY", "the idempotency key: the same request twice is one job"),
-            OptionSpec("delay", value: "DURATION", "put a kept job off for so long"),
-            OptionSpec("not-before", value: "TIME", "the moment before which a kept job is not sent"),
-            OptionSpec("expires-after", value: "DURATION", "give a kept job up after so long"),
-            OptionSpec(
-                "ordering-key",
-                value: "KEY",
-                "deliver kept jobs of this key one at a time and in order"
-            ),
-            OptionSpec("supersede-key", value: "KEY", "cancel what still waits with this key"),
-            OptionSpec("priority", value: "0-7", "0 first, 7 last; 3"),
-            OptionSpec(
-                "label",
-                value: "NAME=VALUE",
-                "what a job can be found by; may stand more than once",
-                completes: .asked([.labels])
-            ),
-            OptionSpec("socket", value: "PATH", "the daemon's jobs socket (WAYSTATION_SOCKET)"),
+        ] + JobOption.all.map(OptionSpec.init) + [
+            OptionSpec("socket", value: "PATH", "the daemon's jobs socket (WAYSTATION_SOCKET)")
         ]
     ) { arguments throws(CommandFailure) in
         let order = try SendOrder(arguments)
@@ -113,6 +94,35 @@ private func failure(_ response: RelayResponse, _ option: String) -> String {
         let rules = isHidden ? ", which the route's rules call a failure" : ""
         return "the upstream answered \(response.status.rawValue)\(rules)\(safe(job))"
     }
-    let detail = problem["detail"]?.text ?? ""
+    let detail = JobOption.renamed(problem["detail"]?.text ?? "") { "--\($0.flag)" }
     return safe("\(code) (\(response.status.rawValue)): \(detail)\(job)")
+}
+
+extension OptionSpec {
+    /// An option of the job.
+    fileprivate init(_ option: JobOption) {
+        var summary = option.sentence
+        summary.removeLast()
+        self.init(
+            option.flag,
+            value: option.value.placeholder,
+            summary.prefix(1).lowercased() + summary.dropFirst(),
+            completes: option.value.repeats ? .asked([.labels]) : nil
+        )
+    }
+}
+
+extension OptionValue {
+    /// The word that stands for a value in the help text.
+    fileprivate var placeholder: String {
+        switch self {
+        case .duration: "DURATION"
+        case .integer(_, let range): "\(range.lowerBound)-\(range.upperBound)"
+        case .urgency: "\(OptionValue.urgencies.lowerBound)-\(OptionValue.urgencies.upperBound)"
+        case .onOff: "on|off"
+        case .moment: "TIME"
+        case .key: "KEY"
+        case .labels: "NAME=VALUE"
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayClient
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 
 /// The request that `waystation send` is asked to send, and where the answer goes.
@@ -35,7 +36,13 @@ struct SendOrder {
         }
         var fields = try SendOrder.fields(arguments)
         SendOrder.setDefault("User-Agent", Version.userAgent, in: &fields)
-        try SendOrder.addOptions(arguments, to: &fields)
+        try SendOrder.addPreference(arguments, to: &fields)
+        let options = try SendOrder.options(arguments)
+        do throws(OptionError) {
+            try options.add(to: &fields) { "--\($0.flag)" }
+        } catch {
+            throw .usage(error.message, of: "send")
+        }
         body = try SendOrder.body(arguments)
         if arguments.has("json") {
             SendOrder.setDefault("Content-Type", "application/json", in: &fields)
@@ -50,11 +57,7 @@ struct SendOrder {
         var client = RelayClient(socketPath: sockets.jobs)
         // Long enough for every route's own limit, which the relay keeps.
         client.timeout = .seconds(3600)
-        if let text = arguments["timeout"] {
-            guard let timeout = DurationText.parse(text), timeout > .zero else {
-                throw .usage("--timeout needs a duration with a unit, such as 500ms, 20s or 1m", of: "send")
-            }
-            fields.set("Waystation-Timeout", text)
+        if let timeout = options.timeout {
             // A little later than the relay, whose answer says more.
             client.timeout = timeout + .seconds(2)
         }
@@ -198,8 +201,8 @@ extension SendOrder {
         return fields
     }
 
-    /// Adds the fields that tell the relay how to keep the job.
-    private static func addOptions(
+    /// Adds the field that has the job kept.
+    private static func addPreference(
         _ arguments: Arguments,
         to fields: inout HeaderFields
     ) throws(CommandFailure) {
@@ -213,41 +216,21 @@ extension SendOrder {
         } else if arguments.has("async") {
             fields.append("Prefer", "respond-async")
         }
-        if let key = arguments["key"] {
-            let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-            guard key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), !key.isEmpty else {
-                throw .usage("--key takes printable ASCII", of: "send")
-            }
-            fields.set("Idempotency-Key", "\"\(quoted)\"")
-        }
-        for name in ["delay", "expires-after"] {
-            if let span = try arguments.duration(name) {
-                fields.set("Waystation-\(name)", DurationText.text(span))
-            }
-        }
-        if let text = arguments["not-before"] {
-            guard let moment = WallTime(text) else {
-                throw .usage("--not-before takes a date and time such as 2027-01-31T08:00:00Z", of: "send")
-            }
-            fields.set("Waystation-Not-Before", moment.description)
-        }
-        for name in ["ordering-key", "supersede-key"] {
-            guard let key = arguments[name] else { continue }
-            guard !key.isEmpty, fields.set("Waystation-\(name)", key) else {
-                throw .usage("--\(name) takes text without control characters", of: "send")
+    }
+
+    /// The options of the job.
+    private static func options(_ arguments: Arguments) throws(CommandFailure) -> SubmissionOptions {
+        var options = SubmissionOptions()
+        options.idempotencyKey = arguments["key"]
+        for option in JobOption.all {
+            let texts = arguments.all(option.flag)
+            for text in option.value.repeats ? texts : texts.suffix(1) {
+                guard option.value.read(text, into: &options) else {
+                    throw .usage("--\(option.flag) \(option.value.demand)", of: "send")
+                }
             }
         }
-        if let text = arguments["priority"] {
-            guard let urgency = Int(text), (0...7).contains(urgency) else {
-                throw .usage("--priority takes a number from 0 to 7", of: "send")
-            }
-            fields.set("Priority", "u=\(urgency)")
-        }
-        for label in arguments.all("label") {
-            guard label.contains("="), label.first != "=", fields.append("Waystation-Label", label) else {
-                throw .usage("--label takes name=value", of: "send")
-            }
-        }
+        return options
     }
 
     /// Where the answer goes, looked at before anything is sent: what is sent may do something.

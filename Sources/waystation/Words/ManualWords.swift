@@ -14,11 +14,17 @@ enum ManualWords {
             if line == closing[...] { isInside = false }
             if !isInside { lines.append(line) }
             guard line.hasPrefix(opening) else { continue }
-            guard let kind = Word.Kind(rawValue: String(line.dropFirst(opening.count))) else {
+            let name = String(line.dropFirst(opening.count))
+            isInside = true
+            if name == "options of a job" {
+                lines += options { [".It Ql options.\($0.member)", ".Pq Ql \($0.field) :"] }
+            } else if name == "options of send" {
+                lines += options { [".It Fl -\($0.flag) Ar value"] }
+            } else if let kind = Word.Kind(rawValue: name) {
+                lines += list(Glossary.words(kind)).map { $0[...] }
+            } else {
                 throw CommandFailure(.failed, "there is no such kind of words: \(line)")
             }
-            isInside = true
-            lines += list(Glossary.words(kind)).map { $0[...] }
         }
         guard !isInside else { throw CommandFailure(.failed, "a list of words has no end") }
         return lines.joined(separator: "\n")
@@ -34,6 +40,16 @@ enum ManualWords {
             lines += sentences("Do: \(word.remedy)")
         }
         return lines + [".El"]
+    }
+
+    /// The entries of the options of a job, each after the lines that name it.
+    private static func options(_ names: (JobOption) -> [String]) -> [Substring] {
+        JobOption.all.flatMap { option in
+            names(option)
+                + sentences(
+                    "\(option.sentence) \(option.details.isEmpty ? "" : option.details + " ")The value \(option.value.demand)."
+                )
+        }.map { $0[...] }
     }
 
     /// Each sentence begins a line, as the formatter wants it.

@@ -71,11 +71,14 @@ extension APICall {
 extension Submission {
     /// A problem with a header field that stands for a member of this document, said of that member.
     func placed(_ problem: Problem) -> Problem {
-        let members = ["waystation-delay": "delay", "waystation-not-before": "not_before"]
-        guard let field = problem.field, let member = members[field],
+        guard let field = problem.field,
+            let option = JobOption.all.first(where: { $0.lowercasedField == field }),
             fields.pairs.contains(where: { $0.name.lowercased() == field })
         else { return problem }
-        return Submission.invalid("/options/\(member)", problem.detail)
+        return Submission.invalid(
+            "/options/\(option.member)",
+            JobOption.renamed(problem.detail) { "options.\($0.member)" }
+        )
     }
 
     fileprivate static func kept(by admission: Admission) -> Problem {

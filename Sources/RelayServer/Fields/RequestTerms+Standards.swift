@@ -1,65 +1,6 @@
 import RelayBase
 import RelayEngine
 import RelayInterface
-import RelayJobs
-
-// The fields that only mean something for a job that is kept.
-extension RequestTerms {
-    /// The attempts a caller may allow.
-    static let attempts = 1...100
-    /// 0 first, 7 last.
-    static let urgencies = 0...7
-    /// Labels of one job.
-    static let mostLabels = 16
-    /// The longest of all durations.
-    static let longest: Duration = .seconds(365 * 86_400)
-
-    mutating func due(
-        _ field: RelayField,
-        _ entry: HeaderFields.Entry,
-        _ fields: HeaderFields
-    ) throws(Problem) {
-        guard case .now = durable.due else {
-            throw Problem(.badHeader, "waystation-delay and waystation-not-before exclude each other")
-        }
-        if field == .delay {
-            durable.due = .after(try bounded(field, entry, fields, from: .zero))
-            return
-        }
-        guard let date = UTCTime.milliseconds(parsing: fields.valueText(entry)), date >= 0 else {
-            throw Problem(
-                .badHeader,
-                "\(field.lowercasedName) must be a date and time of RFC 3339, such as 2027-01-31T08:00:00Z"
-            )
-        }
-        durable.due = .date(date)
-    }
-
-    func bounded(
-        _ field: RelayField,
-        _ entry: HeaderFields.Entry,
-        _ fields: HeaderFields,
-        from least: Duration
-    ) throws(Problem) -> Duration {
-        guard let duration = fields.withValue(entry, { DurationText.parse($0) }), duration >= least,
-            duration <= RequestTerms.longest
-        else {
-            let bounds = least > .zero ? "from \(DurationText.text(least)) to 365d" : "of at most 365d"
-            throw Problem(
-                .badHeader,
-                "\(field.lowercasedName) must be a duration with a unit, such as 90s or 2h, \(bounds)"
-            )
-        }
-        return duration
-    }
-
-    func key(_ field: RelayField, _ value: String) throws(Problem) -> String {
-        guard (1...256).contains(value.utf8.count) else {
-            throw Problem(.badHeader, "\(field.lowercasedName) must have 1 to 256 bytes")
-        }
-        return value
-    }
-}
 
 // The fields of other standards that say how a job is treated.
 extension RequestTerms {
@@ -76,7 +17,7 @@ extension RequestTerms {
             guard parts.count == 2, String(parts[0]).trimmingBlanks == "u" else { continue }
             let text = String(parts[1]).trimmingBlanks
             guard text.utf8.count == 1, let urgency = UInt8(text),
-                RequestTerms.urgencies.contains(Int(urgency))
+                OptionValue.urgencies.contains(Int(urgency))
             else {
                 throw Problem(.badHeader, "the urgency (u) of priority must be a whole number from 0 to 7")
             }
