@@ -85,14 +85,15 @@ package struct JobOption: Sendable {
             "Waystation-Ordering-Key",
             .key(\.orderingKey),
             keeps: true,
-            "Keep the job, and deliver those of one user, route and key one at a time.",
-            "They go in the order of their acceptance."
+            "Keep the job, and deliver those of one key one at a time.",
+            "They go in the order of their acceptance; the same key of another user or route is another."
         ),
         JobOption(
             "Waystation-Supersede-Key",
             .key(\.supersedeKey),
             keeps: true,
-            "Keep the job, and cancel those of one user, route and key that still wait."
+            "Keep the job, and cancel those of the same key that still wait.",
+            "The same key of another user or route is another."
         ),
         JobOption(
             "Waystation-Label",
