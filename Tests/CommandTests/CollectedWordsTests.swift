@@ -36,8 +36,7 @@ struct CollectedWordsTests {
         "Words that the documents of the interface are given where they are written",
         arguments: [
             "waystationd/StatusReport.swift", "RelayServer/API/Routes/RouteView.swift",
-            "RelayServer/Documents/RouteState+Document.swift", "RelayServer/Documents/JobDocument.swift",
-            "RelayServer/Documents/DurableDocument.swift", "RelayServer/Stream/StreamOutcome.swift",
+            "RelayServer/Documents/RouteState+Document.swift", "RelayServer/Stream/StreamOutcome.swift",
         ]
     )
     func written(path: String) throws {

@@ -57,7 +57,10 @@ struct GlossaryTests {
     @Test("A job that is over is advised the commands of its end, as explain of the end tells them")
     func ends() throws {
         for word in Word.all(.end) {
-            let job = #"{"id":"J","state":"dead","end":"\#(word.name)","status":500}"#
+            let job = """
+                {"id":"J","state":"dead","end":"\(word.name)","status":500,"durable":true,
+                 "links":{"request_body":"/v1/jobs/J/request/body"}}
+                """
             let text = JobStory(try JSONValue(parsing: Array(job.utf8)), Moments(now: 0, isUTC: true))
                 .text(for: .standard)
             for clause in word.commands {

@@ -1,3 +1,4 @@
+import RelayInterface
 import RelayJSON
 import Testing
 
@@ -6,6 +7,14 @@ import Testing
 private let now: Int64 = 1_795_234_664_000  // 2026-11-21T04:17:44Z
 
 private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+/// A job that is kept, with its request on disk.
+private func kept(_ text: String) throws -> JSONValue {
+    guard case .object(let members) = try json(text) else { return .null }
+    let others = members.filter { $0.name != "durable" }
+    let links = JSONValue.object([JSONValue.Member("request_body", .string("/v1/jobs/1/request/body"))])
+    return .object(others + [JSONValue.Member("durable", .bool(true)), JSONValue.Member("links", links)])
+}
 
 @Suite("Jobs for people")
 struct JobTextTests {
@@ -27,8 +36,12 @@ struct JobTextTests {
 
     @Test("a job that waits tells each attempt, the next one, why, and what to do")
     func story() throws {
-        let companions = JobStory.Companions(count: 184, hasMore: false, since: "2026-11-20T22:41:00Z")
-        let text = JobStory(try json(waiting), moments, companions: companions).text(for: .standard)
+        let companions = JobStory.Companions(
+            count: 184,
+            hasMore: false,
+            since: WallTime("2026-11-20T22:41:00Z")
+        )
+        let text = JobStory(try kept(waiting), moments, companions: companions).text(for: .standard)
         #expect(
             text == """
                 Job 01K9 · hooks · POST /orders · 512 B · from shop-web.service (uid 1001) · label order=8841
@@ -56,7 +69,7 @@ struct JobTextTests {
                "next":"respond_and_keep","next_source":"placeholder"},
               {"number":2,"upstream":"u","started_at":"2026-11-21T04:07:15.000Z","status":503}]}
             """
-        let lines = JobStory(try json(document), moments).text(for: .standard).split(separator: "\n")
+        let lines = JobStory(try kept(document), moments).text(for: .standard).split(separator: "\n")
         #expect(
             lines[1].contains("attempt 1") && lines[3].contains("accepted") && lines[4].contains("attempt 2")
         )
@@ -76,7 +89,7 @@ struct JobTextTests {
                "kind":"http_status","sent":"answered"}],
              "last_failure":{"kind":"http_status","status":500,"detail":"the upstream answered 500"}}
             """
-        let text = JobStory(try json(document), moments).text(for: .standard)
+        let text = JobStory(try kept(document), moments).text(for: .standard)
         #expect(text.contains("dead (corrupt): the disk no longer holds what was written\n"), "\(text)")
         let advice = text.split(separator: "\n").last ?? ""
         #expect(advice.hasPrefix("Do: hand the request over again") && !advice.contains("retry"), "\(text)")
@@ -97,7 +110,7 @@ struct JobTextTests {
               {"action":"cancel","at":"2026-11-21T04:17:00.500Z","uid":0},
               {"action":"expunge","at":"2026-11-21T04:17:02.000Z","uid":0}]}
             """
-        let text = JobStory(try json(document), moments).text(for: .standard)
+        let text = JobStory(try kept(document), moments).text(for: .standard)
         #expect(
             text.split(separator: "\n").dropFirst().prefix(9).map { $0.dropFirst(2) } == [
                 "04:07:10.000  accepted      durable", "04:08:00.000  held          by uid 0",
@@ -115,14 +128,14 @@ struct JobTextTests {
     @Test("a job that is sent again only when that is safe says so for as long as it matters")
     func repeatable() throws {
         let story = { (more: String) throws in
-            JobStory(try json(waiting.replacing(#""version":7"#, with: #""version":7,\#(more)"#)), moments)
+            JobStory(try kept(waiting.replacing(#""version":7"#, with: #""version":7,\#(more)"#)), moments)
                 .text(for: .standard)
         }
         let words = "durable, not repeatable (sent again only after it was refused or never sent), expires in"
         #expect(try story(#""repeatable":false"#).contains(words))
         #expect(try !story(#""repeatable":true"#).contains("repeatable"))
         let over = #"{"id":"01K9","route":"r","state":"succeeded","durable":true,"repeatable":false}"#
-        #expect(!JobStory(try json(over), moments).text(for: .standard).contains("repeatable"))
+        #expect(!JobStory(try kept(over), moments).text(for: .standard).contains("repeatable"))
     }
 
     @Test(
@@ -141,7 +154,7 @@ struct JobTextTests {
     func advice(state: String, reason: String, command: String) throws {
         let document =
             #"{"id":"01K9","route":"r","state":"\#(state)","blocker":{"reason":"\#(reason)","detail":"x"}}"#
-        let text = JobStory(try json(document), moments).text(for: .standard)
+        let text = JobStory(try kept(document), moments).text(for: .standard)
         #expect(text.contains("\nDo: \(command)"))
     }
 
@@ -150,11 +163,11 @@ struct JobTextTests {
         let dead =
             #"{"id":"1","state":"dead","end":"exhausted","status":503,"finished_at":"2026-11-21T04:17:00Z","last_failure":{"kind":"http_status","detail":"no"}}"#
         #expect(
-            JobStory(try json(dead), moments).text(for: .standard)
+            JobStory(try kept(dead), moments).text(for: .standard)
                 .contains("04:17:00.000  dead (exhausted): http_status: no\n")
         )
         let fine = #"{"id":"1","state":"succeeded","status":200,"source":"fallback"}"#
-        let text = JobStory(try json(fine), moments).text(for: .standard)
+        let text = JobStory(try kept(fine), moments).text(for: .standard)
         #expect(text.contains("succeeded: answered 200 with the fallback\n") && !text.contains("Do:"))
     }
 
@@ -168,7 +181,7 @@ struct JobTextTests {
             {"id":"1","state":"dead","end":"exhausted","last_failure":{"kind":"http_status"},
              "attempts":[{"number":1,"status":404,"kind":"http_status"\(held)}]}
             """
-        let text = JobStory(try json(dead), moments).text(for: .standard)
+        let text = JobStory(try kept(dead), moments).text(for: .standard)
         #expect(text.contains("dead (exhausted, no rule acts on it)") != isAsked)
     }
 
@@ -185,7 +198,7 @@ struct JobTextTests {
             {"id":"1","state":"\(state)","reason":"\(reason)","due_at":"2026-11-21T04:20:24Z",
              "blocker":{"reason":"\(reason)","detail":"x"}}
             """
-        let job = try json(document)
+        let job = try kept(document)
         #expect(JobStory(job, moments).text(for: .standard).contains("next attempt") == isTold)
         let style = try ListStyle(Arguments([], of: "jobs", options: OptionSpec.list))
         #expect(JobList(style).table([job]).rowsText.contains("  –     –") != isTold)
@@ -208,7 +221,7 @@ struct JobTextTests {
              "last_failure":{"kind":"\(bad)","detail":"\(bad)"},"labels":["\(bad)"],"client":{"unit":"\(bad)"},
              "blocker":{"reason":"\(bad)","detail":"\(bad)"},"ordering_key":"\(bad)","supersede_key":"\(bad)"}
             """
-        let job = try json(document)
+        let job = try kept(document)
         var news = JobNews(isUTC: true)
         let text =
             isSheet
@@ -378,7 +391,7 @@ struct OverviewTextTests {
     func doubt(end: String) throws {
         let dead =
             #"{"id":"J","state":"dead","end":"\#(end)","status":500,"attempts":[{"number":1,"kind":"http_status"}]}"#
-        let text = JobStory(try json(dead), moments).text(for: .standard)
+        let text = JobStory(try kept(dead), moments).text(for: .standard)
         #expect(text.contains("it may have been carried out: ask the upstream first"))
         let drop = "if it has acted: waystation jobs drop J"
         #expect(

@@ -3,10 +3,13 @@ import Testing
 
 @testable import waystation
 
-@Suite("Timeline")
+@Suite("The story of a request that was answered when it was done")
 struct TimelineTests {
     private func timeline(_ json: String) throws -> String {
-        JobTimeline(try JSONValue(parsing: Array(json.utf8))).text(for: .standard)
+        JobStory(
+            try JSONValue(parsing: Array(json.utf8)),
+            Moments(now: 1_795_234_664_000, isUTC: true)
+        ).text(for: .standard)
     }
 
     @Test("a recovered job shows each attempt, what was decided, and the answer")
@@ -14,20 +17,23 @@ struct TimelineTests {
         let text = try timeline(
             """
             {"id":"01K9","route":"busy","outcome":"success","status":200,"request":{"method":"GET","path":"/x"},
-             "client":{"unit":"shop.service"},"attempts":[
-              {"number":1,"upstream":"eu","address":"203.0.113.7:443","started_after_ms":0,"duration_ms":210.4,
+             "created_at":"2026-11-21T04:17:00.000Z","finished_at":"2026-11-21T04:17:05.813Z",
+             "client":{"uid":1001,"unit":"shop.service"},"attempts":[
+              {"number":1,"upstream":"eu","address":"203.0.113.7:443","started_at":"2026-11-21T04:17:00.000Z",
+               "started_after_ms":0,"duration_ms":210.4,
                "timing_ms":{"dns":3,"connect":41.2,"first_byte":160},"status":503,"kind":"http_status",
                "sent":"answered","rule":"overload","next":"retry","wait_ms":5600},
-              {"number":2,"upstream":"eu","started_after_ms":5810.4,"duration_ms":3,"status":200,"result":"success"}]}
+              {"number":2,"upstream":"eu","started_at":"2026-11-21T04:17:05.810Z","started_after_ms":5810,"duration_ms":3,"status":200,"result":"success"}]}
             """
         )
         #expect(
             text == """
-                Job 01K9 · busy · GET /x · from shop.service
-                    0.000s  attempt 1  → eu 203.0.113.7:443           503 in 210ms (dns 3.0ms, connect 41ms, first byte 160ms)
-                            rule "overload": retry in 5.60s
-                    5.810s  attempt 2  → eu                           200 in 3.0ms
-                    5.813s  answered 200
+                Job 01K9 · busy · GET /x · from shop.service (uid 1001)
+                  04:17:00.000  received
+                  04:17:00.000  attempt 1  → eu 203.0.113.7:443           503 in 210ms (dns 3.0ms, connect 41ms, first byte 160ms)
+                                rule "overload": retry in 5.60s
+                  04:17:05.810  attempt 2  → eu                           200 in 3.0ms
+                  04:17:05.813  answered 200
 
                 """
         )
@@ -37,14 +43,17 @@ struct TimelineTests {
     func permit() throws {
         func text(_ wait: String) throws -> String {
             try timeline(
-                #"{"id":"01K9","route":"a","outcome":"success","status":200,\#(wait)"request":{"method":"GET","path":"/x"}}"#
+                """
+                {"id":"01K9","route":"a","outcome":"success","status":200,\(wait)"request":{"method":"GET","path":"/x"},
+                 "created_at":"2026-11-21T04:17:00.000Z","finished_at":"2026-11-21T04:17:00.000Z"}
+                """
             )
         }
         #expect(
             try text(#""permit_wait_ms":2100,"#) == """
                 Job 01K9 · a · GET /x
-                            waited 2s100ms for a permit of the route (concurrency.max_requests)
-                    0.000s  answered 200
+                  04:17:00.000  received      waited 2s100ms for a permit of the route (concurrency.max_requests)
+                  04:17:00.000  answered 200
 
                 """
         )
@@ -57,12 +66,14 @@ struct TimelineTests {
             try timeline(
                 """
                 {"id":"01K9","route":"a","outcome":"success","status":200,"request":{"method":"GET","path":"/x"},
+                 "created_at":"2026-11-21T04:17:00.000Z","finished_at":"2026-11-21T04:17:00.000Z",
                  "ordinary_path":{"reason":"connection","detail":"no kept connection to the upstream was free"}}
                 """
             ) == """
                 Job 01K9 · a · GET /x
-                    0.000s  answered 200
-                            took the ordinary path, which costs the relay more: no kept connection to the upstream was free
+                  04:17:00.000  received
+                  04:17:00.000  answered 200
+                                took the ordinary path, which costs the relay more: no kept connection to the upstream was free
 
                 """
         )
@@ -112,8 +123,8 @@ struct TimelineTests {
              "api_code":"sold_out","api_title":"None left\\u001b"}]}
             """
         )
-        #expect(text.contains(#"            the upstream says sold_out: "None left\u{1b}""# + "\n"))
-        #expect(text.contains("            no rule of the route acts on this failure\n"))
+        #expect(text.contains(#"    the upstream says sold_out: "None left\u{1b}""# + "\n"))
+        #expect(text.contains("    no rule of the route acts on this failure\n"))
         let cancelled = try timeline(#"{"id":"1","attempts":[{"number":1,"kind":"cancelled"}]}"#)
         #expect(!cancelled.contains("no rule"))
     }

@@ -1,3 +1,4 @@
+import RelayInterface
 public import RelayBase
 import RelayJSON
 
@@ -14,8 +15,8 @@ public struct RelayProblem: Sendable {
     init(_ status: Status, _ body: [UInt8]) {
         let document = try? JSONValue(parsing: body)
         self.status = status
-        code = document?["code"]?.string ?? ""
-        detail = document?["detail"]?.string ?? document?["title"]?.string ?? "no explanation"
+        code = document?.member("code") ?? ""
+        detail = document?.member("detail") ?? document?.member("title") ?? "no explanation"
     }
 }
 

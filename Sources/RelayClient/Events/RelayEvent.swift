@@ -1,3 +1,4 @@
+import RelayInterface
 public import RelayBase
 import RelayJSON
 
@@ -52,12 +53,12 @@ extension RelayEventNotice {
         } catch {
             throw RelayClientError(.invalidResponse, "an event of the relay is no JSON: \(error.message)")
         }
-        let id = json["id"]?.string
-        guard let type = json["type"]?.string else {
+        let id: String? = json.member("id")
+        guard let type: String = json.member("type") else {
             throw RelayClientError(.invalidResponse, "an event of the relay has no type")
         }
         if type == gapType {
-            return (.gap(lost: json["data"]?["lost"]?.int.flatMap { UInt64(exactly: $0) }), id)
+            return (.gap(lost: json["data"]?.member("lost").flatMap { (lost: Int64) in UInt64(exactly: lost) }), id)
         }
         // A line that has no number is a sign of life.
         guard let id else { return (nil, nil) }
@@ -69,16 +70,16 @@ extension RelayEvent {
     fileprivate init(id: String, type: String, _ json: JSONValue) {
         self.id = id
         self.type = type
-        time = json["time"]?.moment
+        time = json.member("time")
         let data = json["data"]
-        route = data?["route"]?.string
-        job = data?["job"]?.string
-        attempt = data?["attempt"]?.int.flatMap { Int(exactly: $0) }
-        status = data?["status"]?.status
-        failureKind = data?["kind"]?.string
-        detail = data?["detail"]?.string
-        rule = data?["rule"]?.string
-        end = data?["end"]?.string
-        wait = data?["wait_ms"]?.span
+        route = data?.member("route")
+        job = data?.member("job")
+        attempt = data?.member("attempt")
+        status = data?.member("status")
+        failureKind = data?.member("kind")
+        detail = data?.member("detail")
+        rule = data?.member("rule")
+        end = data?.member("end")
+        wait = data?.member("wait_ms")
     }
 }

@@ -50,7 +50,8 @@ package struct JobOption: Sendable {
         JobOption(
             "Waystation-Fallback",
             .onOff(\.fallback),
-            "Whether failover, placeholders, fallbacks and stale answers act; they do without it."
+            "Whether failover, placeholders, fallbacks and stale answers may act.",
+            "They may without it."
         ),
         JobOption(
             "Waystation-Delay",

@@ -3,15 +3,15 @@ import RelayJSON
 
 /// The values of an option, and their property of `SubmissionOptions`.
 package enum OptionValue: Sendable {
-    package typealias Property<Value> = any WritableKeyPath<SubmissionOptions, Value?> & Sendable
+    package typealias Storage<Value> = any WritableKeyPath<SubmissionOptions, Value?> & Sendable
 
-    case duration(Property<Duration>, ClosedRange<Duration>)
-    case integer(Property<Int>, ClosedRange<Int>)
+    case duration(Storage<Duration>, ClosedRange<Duration>)
+    case integer(Storage<Int>, ClosedRange<Int>)
     /// A whole number, which a field writes as `u=3`.
-    case urgency(Property<Int>)
-    case onOff(Property<Bool>)
-    case moment(Property<WallTime>)
-    case key(Property<String>)
+    case urgency(Storage<Int>)
+    case onOff(Storage<Bool>)
+    case moment(Storage<WallTime>)
+    case key(Storage<String>)
     case labels
 
     /// Bytes of a key.

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJobs
 
 extension APICall.Resource {

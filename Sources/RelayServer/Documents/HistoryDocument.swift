@@ -1,3 +1,4 @@
+import RelayInterface
 package import RelayBase
 package import RelayEngine
 import RelayJSON

@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// A parameter of a call: whoever reads it and whoever tells of it go by the same.

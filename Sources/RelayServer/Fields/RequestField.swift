@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// A field of a request as a parameter of the document.

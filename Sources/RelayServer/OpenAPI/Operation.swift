@@ -1,5 +1,6 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// The part of the document about one method of one resource that the tables of the API do not say.

@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayJobs
 

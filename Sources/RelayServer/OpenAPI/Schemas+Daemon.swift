@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayRoute
 

@@ -42,7 +42,7 @@ extension OpenAPI {
                 .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
                 .maybe("detail", .text), .maybe("rule", .text),
                 .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
-                .maybe("source", source),
+                .maybe("source", .source),
                 .maybe("state", .word(["open", "closed", BreakerOrder.auto]), "Of a breaker."),
                 .maybe(
                     "previous",

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayRoute
@@ -80,7 +81,7 @@ extension OpenAPI {
     ]
 
     /// Why a request, or each of a route, was not passed through.
-    static func ordinaryPath(_ reasons: [String], _ text: String) -> Property {
+    private static func ordinaryPath(_ reasons: [String], _ text: String) -> Property {
         .maybe(
             "ordinary_path",
             .object([Property("reason", .word(reasons)), Property("detail", .text)]),

@@ -32,7 +32,9 @@ extension OpenAPI {
 
     /// The members of a problem, or of a failure.
     private static let errorMembers: [Property] =
-        failureMembers.filter { $0.name != "upstream" }.map { .maybe($0.name, $0.schema) } + [
+        Job.Failure.members.map(\.property).filter { $0.name != "upstream" }.map {
+            .maybe($0.name, $0.schema)
+        } + [
             .maybe("code", .word(Problem.Code.allCases.map(\.rawValue)), "Where there was no answer."),
             .maybe("type", .text), .maybe("title", .text), .maybe("route", .text), .maybe("job", .job),
             .maybe("did_you_mean", .text), .maybe("retry_after_ms", .count),
@@ -48,7 +50,7 @@ extension OpenAPI {
 
     private static let endedMembers: [Property] = [
         .maybe("attempts", .count), .maybe("stopped_by", .text, "The rule that was asked last."),
-        .maybe("source", source), .maybe("kept", .named("Kept")), .maybe("not_kept_because", .text),
+        .maybe("source", .source), .maybe("kept", .named("Kept")), .maybe("not_kept_because", .text),
         .maybe("recovered_by", .list(.text), "The rules that acted."), .maybe("status", .status),
         .maybe("headers", headers), .maybe("body", .named("Body")),
     ]

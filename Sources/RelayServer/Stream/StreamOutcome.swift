@@ -59,7 +59,11 @@ enum StreamOutcome {
             if let source = outcome.report.source { json.member("source", source.rawValue) }
         } else {
             if let source = outcome.report.source { json.member("source", source.rawValue) }
-            outcome.report.writeKeeping(into: &json)
+            if let kept = outcome.report.keptJob {
+                Job.Kept(kept).write("kept", into: &json)
+            } else if let reason = outcome.report.notKeptBecause {
+                json.member("not_kept_because", reason)
+            }
             let rules = outcome.attempts.recoveredBy
             if !rules.isEmpty {
                 json.strings("recovered_by", rules)
@@ -90,6 +94,6 @@ enum StreamOutcome {
                 json.member("retry_after_ms", wait.saturatedNanoseconds / 1_000_000)
             }
         }
-        json.members(of: failure)
+        json.members(of: Job.Failure(failure))
     }
 }

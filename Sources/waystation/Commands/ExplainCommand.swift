@@ -1,4 +1,5 @@
 import RelayBase
+import RelayInterface
 import RelayJSON
 import RelayJobs
 
@@ -47,10 +48,6 @@ extension Command {
         switch format {
         case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
         case .table:
-            guard JobDocument(job).isDurable else {
-                Output.standard.write(JobTimeline(job).text(for: .standard))
-                break
-            }
             let story = JobStory(
                 job,
                 Moments(isUTC: arguments.has("utc")),
@@ -69,11 +66,9 @@ private func companions(
     _ daemon: DaemonAccess
 ) throws(CommandFailure) -> JobStory.Companions? {
     let job = JobDocument(json)
-    guard !job.isOver, let kind = json["last_failure"]?["kind"]?.text, let route = json["route"]?.text else {
-        return nil
-    }
+    guard job.job.isDurable, !job.isOver, let kind = job.job.lastFailure?.kind else { return nil }
     var query = QueryText()
-    query.add("route", route)
+    query.add("route", job.job.route)
     query.add("failure_kind", kind)
     query.add("state", "queued,running,retrying,held")
     query.add("order", "oldest")
@@ -81,5 +76,9 @@ private func companions(
     let (_, document) = try daemon.document(.get, query.target("/v1/jobs"))
     let jobs = document["jobs"]?.elements ?? []
     let hasMore = document["next"]?.text != nil
-    return JobStory.Companions(count: jobs.count, hasMore: hasMore, since: jobs.first?["created_at"]?.text)
+    return JobStory.Companions(
+        count: jobs.count,
+        hasMore: hasMore,
+        since: jobs.first?["created_at"].flatMap(WallTime.init)
+    )
 }

@@ -81,7 +81,7 @@ struct Candidates {
         case .jobs:
             return jobs(100).map { ($0.id, "\($0.state)/\($0.route)") }
         case .labels:
-            let labels = jobs(500).flatMap { $0.json["labels"]?.elements ?? [] }.compactMap(\.text)
+            let labels = jobs(500).flatMap(\.job.labels)
             return Set(labels).sorted().map { ($0, "") }
         }
     }

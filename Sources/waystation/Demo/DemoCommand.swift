@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayPosix
@@ -159,7 +160,7 @@ private enum Demo {
             let answer = try? control.blockingRequest(.get, "/v1/jobs/\(id)"), answer.status == 200,
             let job = try? JSONValue(parsing: answer.body)
         {
-            return JobTimeline(job).body(for: .standard)
+            return JobDocument(job).elapsed(for: .standard)
         }
         let told = [FieldName.proxyStatus, .serverTiming].compactMap { response.fields[$0] }.map(safe)
         return told.map { "            \($0)\n" }.joined()

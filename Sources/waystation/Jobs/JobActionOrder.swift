@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 /// An action on jobs.

@@ -1,3 +1,5 @@
+import RelayInterface
+
 /// An id as the daemon writes it; one in small letters is the same.
 func jobID(_ word: String, of command: String = "explain") throws(CommandFailure) -> String {
     let id = word.uppercased()

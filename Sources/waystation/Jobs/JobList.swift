@@ -1,4 +1,5 @@
 import RelayBase
+import RelayInterface
 import RelayJSON
 
 /// Prints jobs as rows.
@@ -97,8 +98,8 @@ struct JobList {
             let view = JobDocument(job)
             table.add([
                 view.id, view.route, view.state, view.reason ?? "–", view.attempts,
-                style.moments.age(job["created_at"]?.text),
-                view.hasNextAttempt ? style.moments.until(job["due_at"]?.text) : "–", view.failureKind ?? "–",
+                style.moments.age(view.job.createdAt),
+                view.hasNextAttempt ? style.moments.until(view.job.dueAt) : "–", view.failureKind ?? "–",
                 view.request, view.labels,
             ])
         }

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 /// Parameters of a path, in order.

@@ -1,4 +1,5 @@
 import RelayBase
+import RelayInterface
 import RelayJSON
 
 /// Everything about one job, a line each.
@@ -15,22 +16,22 @@ struct JobSheet {
     }
 
     var text: String {
-        let json = job.json
+        let whole = job.job
         var rows: [(String, String?)] = [
             ("Id", job.id), ("Route", job.route), ("State", job.stateAndReason),
-            ("Request", job.request + size(json["request"]?["size"])),
-            ("Answer", json["status"]?.integer.map { "\($0) from \(job.string("source") ?? "?")" }),
+            ("Request", job.request + (whole.request.size.map { ", \(ByteText.short($0))" } ?? "")),
+            ("Answer", whole.status.map { "\($0.rawValue) from \(safe(whole.source ?? "?"))" }),
             ("Attempts", job.attempts), ("Last failure", job.failure),
-            ("Created", moment("created_at", isPast: true)), ("Due", moment("due_at", isPast: false)),
-            ("Expires", job.isOver ? nil : moment("expires_at", isPast: false)),
-            ("Finished", moment("finished_at", isPast: true)),
-            ("Waits for", json["blocker"]?["detail"]?.text.map(safe)), ("From", client),
-            ("Labels", job.labels.isEmpty ? nil : job.labels), ("Ordering key", job.string("ordering_key")),
-            ("Supersede key", job.string("supersede_key")),
-            ("Priority", json["priority"]?.integer.map { String($0) }),
-            ("Version", json["version"]?.integer.map { String($0) }),
+            ("Created", moment(whole.createdAt, isPast: true)), ("Due", moment(whole.dueAt, isPast: false)),
+            ("Expires", job.isOver ? nil : moment(whole.expiresAt, isPast: false)),
+            ("Finished", moment(whole.finishedAt, isPast: true)),
+            ("Waits for", whole.blocker.map { safe($0.detail) }), ("From", client),
+            ("Labels", job.labels.isEmpty ? nil : job.labels), ("Ordering key", whole.orderingKey.map(safe)),
+            ("Supersede key", whole.supersedeKey.map(safe)),
+            ("Priority", whole.priority.map { String($0) }),
+            ("Version", whole.version > 0 ? String(whole.version) : nil),
         ]
-        if json["cancel_asked"] == .bool(true) {
+        if whole.isCancelAsked {
             rows.append(("Cancel", "asked for; it ends with its attempt"))
         }
         return rows.map { title, value in
@@ -39,18 +40,14 @@ struct JobSheet {
         }.joined() + "\nAttempt by attempt: \(explain)\n"
     }
 
-    private func size(_ json: JSONValue?) -> String { json?.integer.map { ", \(ByteText.short($0))" } ?? "" }
-
     private var client: String? {
-        guard let client = job.json["client"] else { return nil }
-        let user = client["uid"]?.integer.map { "uid \($0)" }
-        return [client["unit"]?.text.map(safe), user].compactMap { $0 }.joined(separator: ", ")
+        job.job.client.map { client in
+            [client.unit.map(safe), "uid \(client.uid)"].compactMap { $0 }.joined(separator: ", ")
+        }
     }
 
-    private func moment(_ name: String, isPast: Bool) -> String? {
-        guard let text = job.json[name]?.text, let milliseconds = UTCTime.milliseconds(parsing: text) else {
-            return nil
-        }
+    private func moment(_ moment: WallTime?, isPast: Bool) -> String? {
+        guard let milliseconds = moment?.milliseconds else { return nil }
         let span = Moments.span(abs(milliseconds - moments.now))
         let distance = milliseconds <= moments.now ? "\(span) ago" : "in \(span)"
         return "\(moments.precise(milliseconds)) (\(isPast || milliseconds > moments.now ? distance : "now"))"

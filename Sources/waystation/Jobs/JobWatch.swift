@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 import RelayPosix
 
@@ -81,7 +82,7 @@ struct JobWatch {
 /// The lines a watcher sees: what is new since the last one.
 struct JobNews {
     private let moments: (Int64) -> Moments
-    private var attempts: Int64 = 0
+    private var attempts = 0
     private var told: String?
     /// The moment of the last line: the clocks of the daemon and of the watcher are read at different moments.
     private var last: Int64 = 0
@@ -92,26 +93,23 @@ struct JobNews {
         let view = JobDocument(job)
         let moments = moments(now)
         var text = ""
-        for attempt in job["attempts"]?.elements ?? [] {
-            let number = attempt["number"]?.integer ?? 0
-            guard number > attempts else { continue }
-            attempts = number
-            let status = attempt["status"]?.integer.map { " \($0)" } ?? ""
-            let kind = attempt["kind"]?.text.map { " \(safe($0))" } ?? ""
-            let upstream = safe(attempt["upstream"]?.text ?? "?")
-            let began = attempt["started_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) ?? now
-            let took = Int64(min(max(0, attempt["duration_ms"]?.double ?? 0), 1e12))
+        for attempt in view.job.attempts where attempt.number > attempts {
+            attempts = attempt.number
+            let status = attempt.status.map { " \($0.rawValue)" } ?? ""
+            let kind = attempt.kind.map { " \(safe($0))" } ?? ""
+            let ended =
+                (attempt.startedAt?.milliseconds ?? now) + attempt.duration.saturatedNanoseconds / 1_000_000
             text +=
-                "\(moments.precise(later(began + took)))  attempt \(number) → \(upstream)\(status)\(kind)\n"
+                "\(moments.precise(later(ended)))  attempt \(attempt.number) → \(safe(attempt.upstream))\(status)\(kind)\n"
         }
         var state = view.stateAndReason
-        if !view.isOver, let due = job["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)), due > now {
+        if !view.isOver, let due = view.job.dueAt?.milliseconds, due > now {
             state += ", next in \(Moments.span(due - now))"
         }
         // The wait gets shorter by itself, which is no news.
         guard told != view.stateAndReason || !text.isEmpty else { return text }
         told = view.stateAndReason
-        let ended = job["finished_at"]?.text.flatMap(UTCTime.milliseconds(parsing:))
+        let ended = view.job.finishedAt?.milliseconds
         return text + "\(moments.precise(later(ended ?? now)))  \(state)\n"
     }
 

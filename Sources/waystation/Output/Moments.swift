@@ -1,5 +1,6 @@
 import Glibc
 import RelayBase
+import RelayInterface
 
 /// Moments and ages for people, as of one `now`.
 struct Moments {
@@ -31,9 +32,15 @@ struct Moments {
         return format(moment, isToday(moment) ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S") + "." + digits
     }
 
+    func precise(_ moment: WallTime?) -> String { moment.map { precise($0.milliseconds) } ?? "–" }
+
     func precise(_ text: String?) -> String {
         text.flatMap(UTCTime.milliseconds(parsing:)).map { precise($0) } ?? "–"
     }
+
+    func short(_ moment: WallTime) -> String { short(moment.description) }
+    func age(_ moment: WallTime?) -> String { age(moment?.description) }
+    func until(_ moment: WallTime?) -> String { until(moment?.description) }
 
     /// How long ago: `12s`, `4m`, `3h`, `5d`.
     func age(_ text: String?) -> String {

@@ -1,75 +1,72 @@
 import RelayBase
-import RelayJSON
+import RelayInterface
 
 /// One attempt for people: what came of it, and what was decided after it.
 struct AttemptLines {
-    private let attempt: JSONValue
+    private let attempt: Job.Attempt
 
-    /// - Parameter attempt: an element of the API's list.
-    init(_ attempt: JSONValue) { self.attempt = attempt }
+    init(_ attempt: Job.Attempt) { self.attempt = attempt }
 
     /// The lines, the first of them with `time` to the right of a column of that width.
     func text(at time: String, width: Int, _ output: Output) -> String {
-        let failed = attempt["kind"]?.text != nil
-        var what = attempt["status"]?.integer.map { String($0) } ?? ""
-        if let kind = attempt["kind"]?.text, kind != "http_status" || what.isEmpty {
+        var what = attempt.status.map { String($0.rawValue) } ?? ""
+        if let kind = attempt.kind, kind != "http_status" || what.isEmpty {
             what += (what.isEmpty ? "" : " ") + safe(kind)
         }
-        if what.isEmpty { what = string(attempt, "result") }
-        let took = attempt["duration_ms"]?.double.map { " in \(DurationText.short(milliseconds: $0))" } ?? ""
-        let place = [attempt["upstream"]?.text, attempt["address"]?.text].compactMap { $0 }.map(safe)
-        var text = column(time, width) + pad("attempt \(attempt["number"]?.integer ?? 0)", 11)
+        if what.isEmpty { what = attempt.result.isEmpty ? "?" : safe(attempt.result) }
+        let took = attempt.time.map { " in \(AttemptLines.short($0))" } ?? ""
+        let place = [attempt.upstream, attempt.address].compactMap { $0 }.map(safe)
+        var text = column(time, width) + pad("attempt \(attempt.number)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
-        text += output.styled(what, failed ? .yellow : .green) + "\(took)\(phases)\n"
-        if let cause = attempt["cause"]?.text.flatMap(FailureCause.init(rawValue:)), let words = cause.words {
+        text += output.styled(what, attempt.kind != nil ? .yellow : .green) + "\(took)\(phases)\n"
+        if let cause = attempt.cause.flatMap(FailureCause.init(rawValue:)), let words = cause.words {
             text += column("", width) + words + "\n"
         }
         if let words = upstreamsWords { text += column("", width) + words + "\n" }
-        if case .bool(true)? = attempt["resent"] {
+        if attempt.isResent {
             text += column("", width) + "sent once more: the upstream had closed the kept connection\n"
         }
-        if attempt["result"]?.text == "interrupted" {
+        if attempt.result == Job.Attempt.Result.interrupted.rawValue {
             text += column("", width) + "the relay crashed: whether it was sent is not known\n"
         }
-        for held in attempt["held_back"]?.elements ?? [] {
+        for held in attempt.heldBack {
             // One that has acted has not done all that it says.
-            let verb = held["rule"] == attempt["rule"] ? "" : " did not act"
-            text +=
-                column("", width) + "rule \"\(string(held, "rule"))\"\(verb): \(string(held, "reason"))\n"
+            let verb = held.rule == attempt.rule ? "" : " did not act"
+            text += column("", width) + "rule \"\(safe(held.rule))\"\(verb): \(safe(held.reason))\n"
         }
-        if let decision = decision { text += column("", width) + decision + "\n" }
+        if let decision { text += column("", width) + decision + "\n" }
         return text
     }
 
     /// Where the attempt's time went, as far as it is worth a word.
     private var phases: String {
-        guard attempt["duration_ms"]?.double ?? 0 >= 50 else { return "" }
-        let timing = attempt["timing_ms"]
-        let parts = [("dns", "dns"), ("connect", "connect"), ("first_byte", "first byte")].compactMap {
-            name,
-            title in
-            timing?[name]?.double.flatMap {
-                $0 >= 1 ? "\(title) \(DurationText.short(milliseconds: $0))" : nil
-            }
-        }
+        guard attempt.duration >= .milliseconds(50), let timing = attempt.timing else { return "" }
+        let parts = [
+            ("dns", timing.nameLookup), ("connect", timing.connect),
+            ("first byte", timing.firstByte ?? .zero),
+        ].filter { $0.1 >= .milliseconds(1) }.map { "\($0) \(AttemptLines.short($1))" }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
+    private static func short(_ duration: Duration) -> String {
+        DurationText.short(milliseconds: Double(duration.saturatedNanoseconds / 1000) / 1000)
     }
 
     /// The upstream's own words on its error, where the route's `api_error` names the place.
     private var upstreamsWords: String? {
-        let code = attempt["api_code"]?.text.map { " \(safe($0))" } ?? ""
-        let title = attempt["api_title"]?.text.map { ": \"\(safe($0))\"" } ?? ""
+        let code = attempt.apiCode.map { " \(safe($0))" } ?? ""
+        let title = attempt.apiTitle.map { ": \"\(safe($0))\"" } ?? ""
         return code.isEmpty && title.isEmpty ? nil : "the upstream says\(code)\(title)"
     }
 
     private var decision: String? {
         let action: String
-        switch attempt["next"]?.text {
+        switch attempt.next {
         case "retry":
-            let wait = attempt["wait_ms"]?.double ?? 0
-            action = wait > 0 ? "retry in \(DurationText.short(milliseconds: wait))" : "retry at once"
+            let wait = attempt.wait ?? .zero
+            action = wait > .zero ? "retry in \(AttemptLines.short(wait))" : "retry at once"
         case "refresh_credentials": action = "refresh the credential and try again"
-        case "failover": action = "fail over to \(safe(attempt["next_upstream"]?.text ?? "another upstream"))"
+        case "failover": action = "fail over to \(safe(attempt.nextUpstream ?? "another upstream"))"
         case "respond": action = "answer with the \(standIn)"
         case "respond_and_keep": action = "answered with the \(standIn); the request goes on as a kept job"
         case "quick_recovery": action = "take it as a success"
@@ -77,11 +74,10 @@ struct AttemptLines {
         case let other?: action = safe(other).replacingUnderscores
         case nil: return nil
         }
-        let rule = attempt["rule"]?.text.map { "rule \"\(safe($0))\": " } ?? ""
-        return rule + action
+        return (attempt.rule.map { "rule \"\(safe($0))\": " } ?? "") + action
     }
 
-    private var standIn: String { safe(attempt["next_source"]?.text ?? "fallback") }
+    private var standIn: String { safe(attempt.nextSource ?? "fallback") }
 
     private func column(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text + "  "
@@ -90,8 +86,6 @@ struct AttemptLines {
     private func pad(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
-
-    private func string(_ object: JSONValue, _ name: String) -> String { safe(object[name]?.text ?? "?") }
 }
 
 extension FailureCause {

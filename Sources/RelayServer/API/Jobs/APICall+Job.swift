@@ -72,11 +72,9 @@ extension APICall {
         } catch {
             guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
             if tags.has(version: 1) { return Answer(304, [], fields: [("ETag", "\"v1\"")]) }
-            return Answer(
-                200,
-                record.report.document(finishedAt: record.finishedAt).bytes,
-                fields: [("ETag", "\"v1\"")]
-            )
+            var json = JSONObjectWriter()
+            json.members(of: Job(record.report, finishedAt: record.finishedAt))
+            return Answer(200, json.bytes, fields: [("ETag", "\"v1\"")])
         }
         if let wait, tags.isEmpty ? !job.state.isTerminal : tags.has(version: job.version) {
             let known = tags.isEmpty ? nil : job.version
@@ -105,9 +103,7 @@ extension APICall {
             try await store.attempts(of: job.record.id, after: window.after, limit: window.limit)
         }
         var json = JSONObjectWriter()
-        json.array("attempts") { list in
-            for attempt in found { list.object { attempt.write(into: &$0, since: job.createdAt) } }
-        }
+        found.map { Job.Attempt($0, since: job.createdAt) }.write("attempts", into: &json)
         guard found.count == window.limit, let last = found.last, last.number < job.attempts else {
             json.member("next", JSONValue.null)
             return Answer(200, json.bytes)
@@ -150,7 +146,7 @@ extension APICall.JobPart {
             )
         }
         var json = JSONObjectWriter()
-        json.array("attempts") { report.attemptDocuments(into: &$0) }
+        (Job(report, finishedAt: 0).listedAttempts ?? []).write("attempts", into: &json)
         json.member("next", JSONValue.null)
         return Answer(200, json.bytes)
     }

@@ -60,7 +60,8 @@ extension APICall {
             relay: server.relay,
             keeper: StandInKeeper.made(admission, server.durable, server.relay.ports)
         ).outcome
-        var json = outcome.report.document(finishedAt: SystemClock.wall() / 1_000_000)
+        var json = JSONObjectWriter()
+        json.members(of: Job(outcome.report, finishedAt: SystemClock.wall() / 1_000_000))
         guard let response = outcome.answer else { return Answer(200, json.bytes) }
         let content = JSONContent(response.body)
         json.object("response") { JobAnswer.write(response, content, into: &$0) }

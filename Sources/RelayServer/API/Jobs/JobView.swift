@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayRoute
@@ -31,18 +32,16 @@ struct JobView {
         guard let whole = found else { throw Sight.notFound }
         let (job, answer) = (whole.job, whole.answer)
         var view = outline(job)
-        view.blocker = server.durable.blocker(of: job)
-        view.attempts = whole.attempts
-        view.actions = whole.actions
-        if let answer, job.state.isTerminal { view.answer = (answer.status, answer.source) }
+        view.take(whole)
         let path = "/v1/jobs/\(id)"
         if let request = whole.body {
-            view.requestBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
+            view.request.writeBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
         }
         if whole.hasDamagedBody {
-            view.requestBody = { $0.object("body") { $0.member("damaged", true) } }
+            view.request.writeBody = { $0.object("body") { $0.member("damaged", true) } }
         }
-        var json = view.json()
+        var json = JSONObjectWriter()
+        json.members(of: view)
         if withBodies, let answer {
             json.object("response") { writer in
                 writer.member("source", answer.source.rawValue)
@@ -57,13 +56,14 @@ struct JobView {
 
     /// One job of a list: what its row tells.
     func line(_ job: StoredJob) -> [UInt8] {
-        var view = outline(job)
-        view.blocker = server.durable.blocker(of: job)
-        return view.json().bytes
+        var json = JSONObjectWriter()
+        json.members(of: outline(job))
+        return json.bytes
     }
 
-    private func outline(_ job: StoredJob) -> DurableDocument {
-        var view = DurableDocument(job)
+    private func outline(_ job: StoredJob) -> Job {
+        var view = Job(job)
+        view.take(server.durable.blocker(of: job))
         if let policy = server.engine.snapshot.routes[job.record.route]?.route.policy {
             let limit = policy.delivery.maxAttempts ?? policy.maxAttempts
             view.maxAttempts = job.record.bounds.maxAttempts.map { min($0, limit) } ?? limit

@@ -1,3 +1,4 @@
+import RelayInterface
 import RelayBase
 import RelayCore
 import RelayEngine
@@ -52,7 +53,9 @@ struct RouteView {
             if let credential = entry.route.policy.authentication?.credential {
                 json.member("credential", credential)
             }
-            if let reason = entry.ordinaryReason { json.ordinaryPath(.ordinary(reason)) }
+            if let reason = entry.ordinaryReason {
+                Job.OrdinaryPath(.ordinary(reason)).write("ordinary_path", into: &json)
+            }
             let account = entry.state.figures.account
             writeTraffic(entry, account, into: &json)
             writeRules(entry, account, into: &json)

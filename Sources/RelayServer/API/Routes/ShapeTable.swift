@@ -1,3 +1,5 @@
+import RelayInterface
+
 /// The parameters of the shape of the queue.
 enum ShapeTable {
     /// The property that the jobs of a row share.

@@ -1,0 +1,95 @@
+import RelayBase
+
+extension Job.Attempt: Document {
+    package static let members: [Member<Job.Attempt>] = [
+        .always("number", \.number, .integer(1...), "Over the whole life of the job."),
+        .always("upstream", \.upstream),
+        .maybe("address", \.address),
+        Member.maybe("started_at", \.startedAt).required,
+        .always(
+            "started_after_ms",
+            \.startedAfter,
+            .count,
+            "From the acceptance on, or from the first attempt on."
+        ),
+        .flag("resent", \.isResent, "The upstream had closed a kept connection unanswered."),
+        .maybe("duration_ms", \.time),
+        .maybe("timing_ms", \.timing),
+        .always("result", \.result, .word(Result.allCases.map(\.rawValue))),
+        .maybe("status", \.status),
+        .maybe("kind", \.kind, .failureKind),
+        .maybe("cause", \.cause, .word(FailureCause.allCases.map(\.rawValue)), "Whose fault the failure is."),
+        .maybe("sent", \.sent, .sent),
+        .maybe("detail", \.detail),
+        .maybe("api_code", \.apiCode, .text, "The upstream's own code."),
+        .maybe("api_title", \.apiTitle, .text, "The upstream's own words."),
+        .maybe("rule", \.rule, .text, "The rule that acted."),
+        .maybe("next", \.next, .word(RelayBase.Attempt.Next.Word.allCases.map(\.rawValue)), "What it did."),
+        .maybe("wait_ms", \.wait),
+        .maybe("next_upstream", \.nextUpstream),
+        .maybe("next_source", \.nextSource, .word(StandIn.allCases.map(\.rawValue))),
+        .always("spent", \.isSpent, .boolean, "Whether it counts against max_attempts."),
+        .list("held_back", \.heldBack, Held.schema, "Rules that matched and did not act."),
+    ]
+
+    /// The result of an attempt, in one word.
+    package enum Result: String, CaseIterable {
+        case success
+        case failure
+        case cancelled
+        case interrupted
+    }
+
+    /// Where its time went.
+    package struct Timing: Document {
+        package var nameLookup = Duration.zero
+        package var connect = Duration.zero
+        package var firstByte: Duration?
+
+        package init() {}
+
+        package static let members: [Member<Timing>] = [
+            .always("dns", \.nameLookup), .always("connect", \.connect), .maybe("first_byte", \.firstByte),
+        ]
+    }
+
+    /// A rule that matched and did not act.
+    package struct Held: Document {
+        package var rule = ""
+        package var reason = ""
+
+        package init() {}
+
+        package static let members: [Member<Held>] = [.always("rule", \.rule), .always("reason", \.reason)]
+    }
+}
+
+extension Job.Failure: Document {
+    package static let members: [Member<Job.Failure>] = [
+        .always("kind", \.kind, .failureKind),
+        .maybe("detail", \.text),
+        .maybe("sent", \.sent, .sent),
+        .maybe("status", \.status),
+        .maybe("api_code", \.apiCode, .text, "The upstream's own code."),
+        .maybe("api_title", \.apiTitle, .text, "The upstream's own words."),
+        .flag("past_deadline", \.isPastDeadline, "It failed for want of time."),
+        .maybe("upstream", \.upstream),
+    ]
+}
+
+extension Job.Blocker: Document {
+    package static let members: [Member<Job.Blocker>] = [
+        .always("reason", \.reason), .always("detail", \.detail), .maybe("since", \.since),
+        .maybe("until", \.until),
+    ]
+}
+
+extension Job.Client: Document {
+    package static let members: [Member<Job.Client>] = [
+        .always("uid", \.uid), .maybe("pid", \.process, .integer), .maybe("unit", \.unit),
+    ]
+}
+
+extension Schema {
+    package static let sent = word(Sent.allCases.map(\.rawValue))
+}

@@ -1,0 +1,68 @@
+import RelayBase
+package import RelayCore
+import RelayEngine
+package import RelayInterface
+import RelayJobs
+import RelayRoute
+
+extension Job {
+    /// A job that was answered when it was done; it ended at that many milliseconds since 1970 UTC.
+    package init(_ report: JobReport, finishedAt end: Int64) {
+        self.init()
+        id = report.id.description
+        route = report.route
+        stateWord = report.state.name
+        outcomeWord = OutcomeWord(report.source, isFailure: report.failure != nil).rawValue
+        createdAt = WallTime(milliseconds: report.id.milliseconds)
+        finishedAt = WallTime(milliseconds: end)
+        status = report.status
+        source = report.source?.rawValue
+        request.sentOnceBecause = report.sentOnceBecause
+        kept = report.keptJob.map { Kept($0) }
+        notKeptBecause = report.keptJob == nil ? report.notKeptBecause : nil
+        permitWait = report.permitWait.map { $0.saturatedNanoseconds / 1_000_000 }
+        attemptCount = report.attempts.count
+        let began = report.attempts.first?.beganAt ?? 0
+        listedAttempts = report.attempts.map { Attempt($0, since: began) }
+        let upstream = report.attempts.last { $0.failure != nil }?.upstream
+        lastFailure = report.failure.map { Failure($0, of: upstream) }
+        version = 1
+        links = Links(report.id)
+        if let context = report.context { take(context) }
+    }
+
+    private mutating func take(_ context: JobContext) {
+        request.method = context.method.rawValue
+        request.path = context.path
+        maxAttempts = context.maxAttempts
+        ordinaryPath = context.way.path.map { OrdinaryPath($0) }
+        client = context.client.map { Client($0.user, process: $0.process, unit: $0.unit) }
+        labels = context.options.labels
+    }
+}
+
+extension Job.Kept {
+    init(_ name: KeptJobName) {
+        self.init()
+        job = name.id.description
+        location = Job.Links.path(of: name.id)
+        isReplayed = name.isReplayed
+    }
+}
+
+extension Job.OrdinaryPath {
+    init(_ path: RequestPath) {
+        self.init()
+        reason = path.reason
+        detail = path.sentence
+    }
+}
+
+extension Job.Client {
+    init(_ user: UInt32, process: Int32? = nil, unit: String?) {
+        self.init()
+        uid = user
+        self.process = process
+        self.unit = unit
+    }
+}

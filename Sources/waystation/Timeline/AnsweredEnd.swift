@@ -1,0 +1,71 @@
+import RelayBase
+import RelayInterface
+
+/// The end of a request that was answered when it was done: the last lines of its story.
+struct AnsweredEnd {
+    private let view: JobDocument
+    private var job: Job { view.job }
+
+    init(_ view: JobDocument) { self.view = view }
+
+    /// The lines, the one that tells the end with `time` to the right of a column of that width.
+    func text(at time: String, _ width: Int, _ output: Output) -> String {
+        func line(_ time: String, _ text: String) -> String {
+            String(repeating: " ", count: max(0, width - time.count)) + time + "  " + text + "\n"
+        }
+        var text = ""
+        if job.attempts.last?.metNoRule == true {
+            text += line("", "no rule of the route acts on this failure")
+        }
+        text += line(time, end(output))
+        // It took several times the processor time of a request that is passed through.
+        if let path = job.ordinaryPath {
+            text += line("", "took the ordinary path, which costs the relay more: \(safe(path.detail))")
+        }
+        return text
+    }
+
+    private func end(_ output: Output) -> String {
+        let status = job.status.map { String($0.rawValue) } ?? "no answer"
+        switch job.outcomeWord.flatMap(OutcomeWord.init) {
+        case .success: return output.styled("answered \(status)", .green)
+        case .fallback?, .placeholder?, .stale?:
+            return output.styled("answered \(status) with the \(job.outcomeWord ?? "")", .yellow) + further
+        case .failure, nil:
+            return output.styled("failed", .red) + (job.lastFailure?.text.map { ": \(safe($0))" } ?? "")
+                + doubt
+        }
+    }
+
+    /// Whether it goes on as a kept job.
+    private var further: String {
+        guard let kept = job.kept else { return "" }
+        let other = kept.job == job.id ? "a kept job" : "the kept job \(safe(kept.job))"
+        return "; the request goes on as \(other)"
+    }
+
+    /// Whether the upstream may have done what was asked, where doing it twice would matter.
+    private var doubt: String {
+        switch job.lastFailure?.sent {
+        case Sent.unknown.rawValue: return " (outcome unknown: it may have been carried out)"
+        case Sent.answered.rawValue where !job.request.method.isEmpty && !job.method.isIdempotent:
+            return " (an answer that does not say it was refused: it may have been carried out)"
+        default: return ""
+        }
+    }
+}
+
+extension JobDocument {
+    /// The attempts and the end of an answered request by their milliseconds since its first attempt, without a title.
+    func elapsed(for output: Output) -> String {
+        func clock(_ milliseconds: Double) -> String {
+            DurationText.decimals(min(max(0, milliseconds), 1e12) / 1000, 3) + "s"
+        }
+        let end = job.attempts.last.map { last in
+            Double(last.startedAfter) + Double(last.duration.saturatedNanoseconds) / 1_000_000
+        }
+        return job.attempts.map { attempt in
+            AttemptLines(attempt).text(at: clock(Double(attempt.startedAfter)), width: 10, output)
+        }.joined() + AnsweredEnd(self).text(at: clock(end ?? 0), 10, output)
+    }
+}
