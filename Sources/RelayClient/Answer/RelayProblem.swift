@@ -1,5 +1,5 @@
-import RelayInterface
 public import RelayBase
+import RelayInterface
 import RelayJSON
 
 /// Why the relay did not do what was asked (RFC 9457).

@@ -1,5 +1,5 @@
-import RelayInterface
 public import RelayBase
+import RelayInterface
 import RelayJSON
 
 /// Something that happened at the relay.
@@ -58,7 +58,10 @@ extension RelayEventNotice {
             throw RelayClientError(.invalidResponse, "an event of the relay has no type")
         }
         if type == gapType {
-            return (.gap(lost: json["data"]?.member("lost").flatMap { (lost: Int64) in UInt64(exactly: lost) }), id)
+            return (
+                .gap(lost: json["data"]?.member("lost").flatMap { (lost: Int64) in UInt64(exactly: lost) }),
+                id
+            )
         }
         // A line that has no number is a sign of life.
         guard let id else { return (nil, nil) }

@@ -1,6 +1,6 @@
-import RelayInterface
 package import RelayBase
 package import RelayEngine
+import RelayInterface
 import RelayJSON
 
 /// An hour of figures of the routes, in columns of a minute.

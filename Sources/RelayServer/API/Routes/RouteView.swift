@@ -1,7 +1,7 @@
-import RelayInterface
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayRoute
