@@ -108,12 +108,7 @@ extension DurableStore {
     ) async throws(StoreError) -> ClaimBatch {
         try await write { () async throws(StoreError) in
             if plant == .shutsGate, checker.isGateShut(route) { return ClaimBatch() }
-            let batch = try await inner.claim(
-                route,
-                limit: limit,
-                upstream: upstream,
-                at: now
-            )
+            let batch = try await inner.claim(route, limit: limit, upstream: upstream, at: now)
             for claim in batch.claims { checker.claimed(claim.job) }
             return batch
         }
@@ -139,9 +134,7 @@ extension DurableStore {
             for settlement in settlements {
                 var given = settlement
                 if plant == .burnsWait, case .back(_, .credentials) = settlement.ending {
-                    given.attempts.append(
-                        Attempt(number: 1, upstream: "one", beganAt: now.wall)
-                    )
+                    given.attempts.append(Attempt(number: 1, upstream: "one", beganAt: now.wall))
                 }
                 if plant == .losesSuccess, settlement.ending == .succeeded, world.value.draw.below(30) == 0 {
                     given.ending = .retry(after: .seconds(1), .backoff)
@@ -153,13 +146,7 @@ extension DurableStore {
                 if plant == .losesNextInOrder { world.value.isDeafToReady = true }
                 defer { world.value.isDeafToReady = false }
                 let answer = try await inner.settle([given], at: now).first ?? .stale
-                checker.settled(
-                    settlement,
-                    given,
-                    answer,
-                    try await inner.job(settlement.token.id),
-                    at: now
-                )
+                checker.settled(settlement, given, answer, try await inner.job(settlement.token.id), at: now)
                 answers.append(answer)
             }
             return answers
@@ -175,7 +162,7 @@ extension DurableStore {
             if plant == .resumesNothing, action == .release, filter.reason == .routePaused {
                 return ActionReport()
             }
-            let before = try await all()
+            let before = try await inner.all()
             if plant == .losesHold, action == .hold, let id = filter.ids.first,
                 let job = before.first(where: { $0.record.id == id }), !job.state.isTerminal,
                 job.state != .running
@@ -189,7 +176,7 @@ extension DurableStore {
                 return report
             }
             var report = try await inner.apply(asked, at: now)
-            checker.applied(action, before, try await all(), spacing, at: now)
+            checker.applied(action, before, try await inner.all(), spacing, at: now)
             if plant == .marksCancelled { report.changes.removeAll { $0.state == .running } }
             return report
         }
@@ -216,10 +203,6 @@ extension DurableStore {
 // MARK: Calls that only look
 
 extension DurableStore {
-    func all() async throws(StoreError) -> [StoredJob] {
-        try await inner.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
-    }
-
     func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
         try await reach()
         return try await inner.job(id)
@@ -243,11 +226,7 @@ extension DurableStore {
     func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
     func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
 
-    func attempts(
-        of id: JobID,
-        after number: Int,
-        limit: Int
-    ) async throws(StoreError) -> [Attempt] {
+    func attempts(of id: JobID, after number: Int, limit: Int) async throws(StoreError) -> [Attempt] {
         try await reach()
         var found = try await inner.attempts(of: id, after: number, limit: limit)
         // The rules in force are asked as well, of whoever was interrupted.
@@ -274,9 +253,7 @@ extension DurableStore {
         try await inner.failures(of: route, at: now)
     }
 
-    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
-        try await inner.unfinishedByUser()
-    }
+    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] { try await inner.unfinishedByUser() }
 
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
 

@@ -50,8 +50,9 @@ extension Confined where Value == DurableWorld {
         let world = value
         guard let daemon = world.daemon, let memory = world.memory, !world.isOver else { return }
         world.checker.read(daemon)
-        let all = try? await memory.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
-        guard let jobs = all else { return world.checker.violated(nil, "the store cannot be read") }
+        guard let jobs = try? await memory.all() else {
+            return world.checker.fail(nil, "the store cannot be read")
+        }
         let isCalm =
             daemon.life.isServing && !world.isFull && world.timeline.now > world.lastTrouble + 6_000_000_000
         world.checker.existence(jobs, isCalm: isCalm)
@@ -65,7 +66,7 @@ extension Confined where Value == DurableWorld {
             if jobs.allSatisfy(\.state.isTerminal) { return world.finish(daemon, jobs) }
             if world.audits() > 60_000, let job = jobs.first(where: { !$0.state.isTerminal }) {
                 world.isOver = true
-                world.checker.violated(
+                world.checker.fail(
                     world.checker.byID[job.record.id],
                     "a job waits for ever: \(job.state.name), \(daemon.jobs.blocker(of: job)?.detail ?? "")"
                 )

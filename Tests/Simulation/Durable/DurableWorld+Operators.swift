@@ -6,7 +6,6 @@ import RelayTestSupport
 
 // The events that operators, disks, clocks and signals bring.
 extension DurableWorld {
-    /// One thing happens that was not to be expected.
     func meddle() {
         guard !isHealed else { return }
         switch draw.weighted([26, 14, 10, 8, 6, 6, 8, 5, 4, 6]) {
@@ -60,7 +59,7 @@ extension DurableWorld {
             here.value.timeline.add(
                 .call {
                     guard late.value.isOpen else { return }
-                    here.value.checker.violated(late.value.job, "a job goes on although it was cancelled")
+                    here.value.checker.fail(late.value.job, "a job goes on although it was cancelled")
                 },
                 at: here.value.timeline.now + 600_000_000
             )
@@ -106,17 +105,13 @@ extension DurableWorld {
         }
     }
 
-    /// Another configuration with other limits.
     private func change() {
-        for route in routes where draw.chance(40) {
-            route.resize(draw.number(1...4), now: timeline.now)
-        }
+        for route in routes where draw.chance(40) { route.resize(draw.number(1...4), now: timeline.now) }
         checker.note("reloaded")
         checker.tell(nil, "the configuration is another")
         reload()
     }
 
-    /// A route is taken out of the configuration, and comes back.
     private func remove() {
         let route = draw.pick(routes)
         guard route.isConfigured, routes.count(where: \.isConfigured) > 2 else { return }
@@ -133,7 +128,6 @@ extension DurableWorld {
         }
     }
 
-    /// The disk is full for a while.
     private func fill() {
         isFull = true
         checker.note("disk full")

@@ -16,7 +16,6 @@ final class Workers<Result: Sendable>: Sendable {
     private let work: @Sendable (Int) -> Result
     private let state: Mutex<State>
 
-    /// Nothing begins after `seconds`.
     init(
         _ numbers: Range<Int>,
         seconds: Int? = nil,
@@ -30,7 +29,6 @@ final class Workers<Result: Sendable>: Sendable {
         state = Mutex(State(next: numbers.lowerBound))
     }
 
-    /// The results in the order of their numbers.
     func run(threads: Int) -> [Result] {
         let others = (1..<max(1, threads)).map { _ in startThread { [self] in goOn() } }
         goOn()
@@ -64,7 +62,6 @@ func monotonicNanoseconds() -> Int64 {
     return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
 }
 
-/// The work of a thread, as one reference.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 

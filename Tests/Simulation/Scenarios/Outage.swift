@@ -10,11 +10,10 @@ extension Scenario {
     ) { world in
         let (begin, end, last) = (15.0, 75.0, 100.0)
         let upstream = ScenarioUpstream { visit in
-            ScenarioUpstream.Reply(status: visit.at >= begin && visit.at < end ? 503 : 200, after: 0.01)
+            .answer(visit.at >= begin && visit.at < end ? 503 : 200, after: 0.01)
         }
         world.route("up", to: upstream, off: [.breaker, .budget, .window]) {
-            $0.recovery = [again(4)]
-            $0.maxAttempts = 100
+            $0.retries(4)
         }
         world.start()
         world.request("up", perSecond: 100, until: last)
@@ -23,34 +22,26 @@ extension Scenario {
         let probes = upstream.seen(begin, end).filter(\.isProbe)
         let back = world.isWell(0.95, from: end, until: last)
         return [
-            ScenarioFigure(
+            Figure(
                 "attempts per arrival",
                 Double(upstream.seen(begin, end).count) / Double(met.count),
                 atMost: 1.1,
                 control: 3
             ),
-            ScenarioFigure(
+            Figure(
                 "attempts while the breaker is open",
                 Double(probes.count),
                 atLeast: world.isControl ? 0 : 1
             ),
-            ScenarioFigure(
-                "most of them at once",
-                Double(probes.map(\.beside).max() ?? 0),
-                atMost: 1
-            ),
+            Figure("most of them at once", Double(probes.map(\.beside).max() ?? 0), atMost: 1),
             // An outage is known as one: whoever waits for an answer is told at once, and not at the end of its time.
-            ScenarioFigure(
+            Figure(
                 "share of the arrivals told breaker_open",
                 Double(met.count { $0.failure == .breakerOpen }) / Double(met.count),
                 atLeast: 0.5,
                 control: 0
             ),
-            ScenarioFigure(
-                "seconds from the outage's end to 95 % answered",
-                back.map { $0 - end },
-                atMost: 20
-            ),
+            Figure("seconds from the outage's end to 95 % answered", back.map { $0 - end }, atMost: 20),
         ]
     }
 }

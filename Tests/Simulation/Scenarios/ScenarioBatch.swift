@@ -13,11 +13,9 @@ enum ScenarioBatch {
         var missed = 0
         for scenario in chosen {
             print("\(scenario.name): \(scenario.title)")
-            for isControl in [false, true] {
-                missed += play(scenario, seed, isControl: isControl)
-            }
+            for isControl in [false, true] { missed += play(scenario, seed, isControl: isControl) }
         }
-        let seconds = Main.tenths(Double(monotonicNanoseconds() - began) / 1e9)
+        let seconds = tenths(Double(monotonicNanoseconds() - began) / 1e9)
         print("\(chosen.count) scenarios with their controls, \(missed) figures missed; \(seconds) s")
         return missed == 0 ? 0 : 1
     }
@@ -33,7 +31,7 @@ enum ScenarioBatch {
         var judged = 0
         var wrong = 0
         for index in plays[0].indices {
-            let figure = ScenarioFigure(middle: plays.map { $0[index] })
+            let figure = Figure(middle: plays.map { $0[index] })
             guard let isRight = figure.isRight(inControl: isControl) else { continue }
             judged += 1
             if !isRight { wrong += 1 }

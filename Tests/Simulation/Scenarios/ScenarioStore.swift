@@ -27,7 +27,6 @@ final class ScenarioStore: JobStore {
         }
     }
 
-    /// A job that may be claimed later.
     fileprivate struct Later: Comparable {
         let due: Due
 
@@ -42,7 +41,6 @@ final class ScenarioStore: JobStore {
     }
 
     fileprivate struct State {
-        /// The jobs that are not over.
         var entries: [Int64: Entry] = [:]
         var positions: [JobID: Int64] = [:]
         var lines: [String: Line] = [:]
@@ -54,7 +52,6 @@ final class ScenarioStore: JobStore {
         var counts: [JobCounters.Group: [Int64: Int]] = [:]
     }
 
-    /// The time that one write takes.
     private static let write: Int64 = 1_000_000
 
     private let world: Confined<ScenarioWorld>
@@ -66,10 +63,8 @@ final class ScenarioStore: JobStore {
         self.events = events
     }
 
-    /// Jobs that are not over.
     var unfinished: Int { state.withLock { $0.entries.count } }
 
-    /// How many jobs came to that end.
     func ended(_ end: JobState) -> Int { state.withLock { $0.ended[end] ?? 0 } }
 
     /// The oldest half of those that are not with an upstream, from its end: a job from the middle.
@@ -261,7 +256,6 @@ extension ScenarioStore.State {
         ready[route, default: FreshWork()].add(dueAt: machine.isReady ? machine.runAt : .max, now: now)
     }
 
-    /// The next job of the route that is due.
     private mutating func nextDue(_ route: String, _ now: Int64) -> ScenarioStore.Due? {
         while let later = lines[route]?.later.first, later.due.runAt <= now {
             lines[route]?.later.popFirst()

@@ -5,7 +5,6 @@ import RelayJobs
 
 // Its callers.
 extension ScenarioWorld {
-    /// A request that waited for its answer.
     final class Call {
         let at: Double
         let user: UInt32
@@ -46,7 +45,6 @@ extension ScenarioWorld {
         steadily(perSecond, until: end) { here in await here.request(route, target) }
     }
 
-    /// A request.
     func request(_ route: String, target: String = "x") {
         spawn { here in await here.request(route, target) }
     }
@@ -66,12 +64,10 @@ extension ScenarioWorld {
         }
     }
 
-    /// Hands over jobs at that rate from now on.
     func keep(_ route: String, perSecond: Double, target: String = "x", until end: Double) {
         steadily(perSecond, until: end) { here in await here.keep(route, target) }
     }
 
-    /// Hands over so many jobs at once.
     func keep(_ route: String, _ count: Int, target: String = "x") {
         for _ in 0..<count { spawn { here in await here.keep(route, target) } }
     }
@@ -104,11 +100,9 @@ extension Confined where Value == ScenarioWorld {
         guard let admission = value.admit(route, target, user: user, isKept: false),
             let serving = value.serving
         else { return }
-        let call = Confined<ScenarioWorld.Call>(
-            ScenarioWorld.Call(at: value.now, user: user, target: target)
-        )
+        let call = Confined<ScenarioWorld.Call>(ScenarioWorld.Call(at: value.now, user: user, target: target))
         value.calls.append(call.value)
-        let outcome = await serving.engine.run(admission, body: .empty, relay: serving.relay).outcome
+        let outcome = await serving.engine.run(admission, body: .empty, relay: serving.relays[0]).outcome
         call.value.ended = value.now
         call.value.failure = outcome.failure?.kind
         if outcome.failure == nil { call.value.status = outcome.answer?.status.rawValue }

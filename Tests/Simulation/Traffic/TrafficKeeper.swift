@@ -51,13 +51,12 @@ extension Confined where Value == TrafficWorld {
         do throws(Problem) {
             _ = try await value.jobs?.acceptance.accept(admission, body: .bytes([]), past: past)
         } catch {
-            value.checker.violated(nil, "a request is not kept: \(error.detail)")
+            value.checker.fail(nil, "a request is not kept: \(error.detail)")
         }
     }
 }
 
 extension TrafficWorld {
-    /// The same request as another.
     fileprivate func admitAgain(_ admission: Admission) -> Admission? {
         var terms = RequestTerms(forwarded: admission.fields)
         terms.wantsDurable = true

@@ -10,7 +10,6 @@ struct TrafficTerms {
         /// Nil where nothing is said of it.
         var sampling: Int64?
         var inARow: Int?
-        /// Statuses that count as failures beside 502, 503 and 504.
         var statuses: [UInt16]
         var pause: Int64
         var longestPause: Int64
@@ -33,7 +32,6 @@ struct TrafficTerms {
         /// Whether the last so many attempts are judged where fewer have ended in the last two seconds.
         var judgesLatest: Bool { sampling == nil && slow == nil && minimum <= 64 && ratio >= 0.95 }
 
-        /// For how long attempts are counted.
         var counted: Int64 { judgesLatest ? 2_000_000_000 : sampling ?? 30_000_000_000 }
     }
 

@@ -54,9 +54,7 @@ extension TrafficWorld {
         if plant != .deaf { tasks[number]?.cancel() }
     }
 
-    private func keep(_ number: Int) {
-        spawn { here in await here.keep(number) }
-    }
+    private func keep(_ number: Int) { spawn { here in await here.keep(number) } }
 
     fileprivate func admit(_ number: Int, isKept: Bool) -> (Admission, TrafficJob)? {
         guard let engine else { return nil }
@@ -99,15 +97,14 @@ extension TrafficWorld {
                 )
             )
         } catch {
-            checker.violated(nil, "a request is refused: \(error.detail)")
+            checker.fail(nil, "a request is refused: \(error.detail)")
             return nil
         }
-        let job = TrafficJob(
-            number,
-            admission.id,
+        let wish = TrafficWish(
+            number: number,
+            id: admission.id,
             method: method.rawValue,
             path: path,
-            end: terms.options.timeout.map { timeline.now + $0.saturatedNanoseconds } ?? .max,
             user: user,
             urgency: urgency,
             isKept: isKept,
@@ -116,10 +113,12 @@ extension TrafficWorld {
             terms: present,
             began: timeline.now,
             deadline: isKept ? .max : timeline.now + total,
+            end: terms.options.timeout.map { timeline.now + $0.saturatedNanoseconds } ?? .max,
             foundRoom: hasPermits,
             isSafe: isKeyed || method.isIdempotent,
             mostAttempts: terms.options.maxAttempts ?? .max
         )
+        let job = TrafficJob(wish)
         checker.began(job)
         return (admission, job)
     }
@@ -128,9 +127,10 @@ extension TrafficWorld {
 extension Confined where Value == TrafficWorld {
     fileprivate func perform(_ number: Int) async {
         defer { value.expected -= 1 }
-        guard let (admission, job) = value.admit(number, isKept: false), let engine = value.engine,
-            let relay = value.relay
-        else { return }
+        guard let (admission, job) = value.admit(number, isKept: false), let daemon = value.daemon else {
+            return
+        }
+        let (engine, relay) = (daemon.engine, daemon.relays[0])
         let passing = TrafficPassing(
             world: self,
             engine: engine,
@@ -156,14 +156,13 @@ extension Confined where Value == TrafficWorld {
         do throws(Problem) {
             _ = try await jobs.acceptance.accept(admission, body: .bytes(Array("{}".utf8)))
         } catch {
-            value.checker.violated(job, "a job is not kept: \(error.detail)")
+            value.checker.fail(job, "a job is not kept: \(error.detail)")
         }
     }
 }
 
 // The attempts that the upstreams see.
 extension TrafficWorld {
-    /// An attempt reaches its upstream.
     func sent(_ request: OutboundRequest, place: Int) -> TrafficFlight {
         guard let job = job(of: request) else { preconditionFailure("an attempt is sent for no job") }
         let flight = checker.sent(job, place: place, terms: TrafficTerms.number(of: request))
@@ -174,7 +173,6 @@ extension TrafficWorld {
         return flight
     }
 
-    /// An attempt is over.
     func landed(_ flight: TrafficFlight, _ sign: TrafficSign) {
         guard flight.isOpen else { return }
         look()
@@ -189,9 +187,7 @@ extension TrafficWorld {
     }
 
     private func job(of request: OutboundRequest) -> TrafficJob? {
-        let text = request.fields.entries.first { request.fields.nameText($0) == "X-Request-Id" }
-            .map { request.fields.valueText($0) }
-        let number = text.flatMap { Int($0) } ?? -1
+        let number = request.fields.jobNumber
         return checker.jobs.last { $0.number == number }
     }
 }

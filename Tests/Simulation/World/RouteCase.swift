@@ -77,12 +77,6 @@ final class RouteCase {
         use: Upstream.Use,
         cooldown: Duration = .zero
     ) -> Upstream {
-        Upstream(
-            name: name,
-            origin: .tcp(host: "u\(index).example", port: World.upstreamPort + UInt16(index), isTLS: true),
-            basePath: "/api/",
-            use: use,
-            cooldown: cooldown
-        )
+        Upstream(name: name, origin: .upstream(index), basePath: "/api/", use: use, cooldown: cooldown)
     }
 }

@@ -3,7 +3,6 @@ import RelayJSON
 import RelayRoute
 import RelayTestSupport
 
-/// Draws the settings of a route.
 struct RoutePolicyDraw {
     var draw: SplitMix64
     /// Where strategies of a program's own find their jobs; nil for a route without any.
@@ -28,10 +27,7 @@ struct RoutePolicyDraw {
     private mutating func request(_ policy: inout RoutePolicy, _ numbersAttempts: Bool) {
         if numbersAttempts {
             policy.prepare.append(
-                PreparationStep(
-                    phase: .attempt,
-                    fields: [("X-Attempt", FieldTemplate(parts: [.attempt]))]
-                )
+                PreparationStep(phase: .attempt, fields: [("X-Attempt", FieldTemplate(parts: [.attempt]))])
             )
         }
         if draw.chance(10) { policy.request.wrap = pointer("/data") }
@@ -107,9 +103,7 @@ struct RoutePolicyDraw {
             QuickRecoveryRule(
                 on: matcher(["410", "http_protocol_error"]),
                 status: 202,
-                json: .object([
-                    JSONValue.Member("was", .object([JSONValue.Member("$status", .bool(true))]))
-                ])
+                json: .object([JSONValue.Member("was", .object([JSONValue.Member("$status", .bool(true))]))])
             ),
         ]
         return (0..<draw.number(1...2)).map { _ in draw.pick(all) }

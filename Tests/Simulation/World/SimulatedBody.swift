@@ -6,8 +6,7 @@ import Synchronization
 /// The state of a streamed answer; outlives the stream, so that the checker can ask.
 final class StreamRecord {
     enum Stage {
-        case open
-        case ended
+        case open, ended
         case broke(FailureKind)
         /// Given up by the core, or let go.
         case left
@@ -22,7 +21,6 @@ final class StreamRecord {
     private var waited: Int64 = 0
     private var bytes: Int64 = 0
 
-    /// So many bytes came after that time.
     func arrived(_ count: Int, after wait: Int64, _ timeouts: Timeouts) {
         waited += wait
         bytes += Int64(count)
@@ -31,7 +29,6 @@ final class StreamRecord {
         (waited, bytes) = (0, 0)
     }
 
-    /// How it failed; nil where it did not.
     var failure: FailureKind? {
         switch stage {
         case .broke(let kind): kind
@@ -43,7 +40,6 @@ final class StreamRecord {
     var isOpen: Bool { if case .open = stage { true } else { false } }
 }
 
-/// The content of a simulated answer, piece by piece.
 final class SimulatedBody: BodySource {
     let length: UInt64?
     private let world: Confined<World>
@@ -64,7 +60,6 @@ final class SimulatedBody: BodySource {
     private struct State {
         var next = 0
         var deadline = Int64.max
-        /// When something came last.
         var latest: Int64
     }
 

@@ -1,20 +1,12 @@
 import RelayBase
 import RelayCore
+import RelayRoute
 import RelayTestSupport
 
 /// One upstream service and the faults it goes through.
 final class SimulatedUpstream {
     private enum Phase: Int, CaseIterable {
-        case healthy
-        case down
-        case flapping
-        case slow
-        case throttled
-        case refusing
-        case documents
-        case broken
-        case strange
-        case moved
+        case healthy, down, flapping, slow, throttled, refusing, documents, broken, strange, moved
     }
 
     private var draw: SplitMix64
@@ -31,7 +23,6 @@ final class SimulatedUpstream {
         draw = SplitMix64(seed: seed)
     }
 
-    /// The facts of an attempt that the upstream has to know.
     struct Asked {
         let now: Int64
         let method: Method
@@ -213,7 +204,7 @@ final class SimulatedUpstream {
             delivery: delivery()
         )
         let name = "t\(draw.below(12))"
-        let origin = "u\(index).example:\(World.upstreamPort + UInt16(index))"
+        let origin = "u\(index).example:\(Origin.upstreamPort + UInt16(index))"
         let same = [
             "/api/\(name)", name, "./x/../\(name)", "//\(origin)/api/\(name)",
             "HTTPS://\(origin)/api/\(name)#x",
