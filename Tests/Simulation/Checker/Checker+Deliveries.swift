@@ -7,7 +7,7 @@ extension Checker {
     /// The core reports how a run of a durable job ended.
     ///
     /// - Returns: when its next run is due; nil when it has none.
-    func delivered(_ number: Int, _ delivery: RelayCore.Delivery) -> Int64? {
+    func delivered(_ number: Int, _ delivery: Delivery) -> Int64? {
         guard let job = jobs[number] else {
             fail(number, "a job that has ended has another run")
             return nil
@@ -50,7 +50,7 @@ extension Checker {
         job.outcomes += 1
     }
 
-    private func word(_ delivery: RelayCore.Delivery) -> String {
+    private func word(_ delivery: Delivery) -> String {
         let (report, kind) = (delivery.report, delivery.failure?.kind.rawValue ?? "untried")
         return switch delivery.ending {
         case .succeeded: "delivered \(report.status?.rawValue ?? 0) by \(report.source?.rawValue ?? "nobody")"
@@ -64,7 +64,7 @@ extension Checker {
     }
 
     /// When the job's next run is due after one that ended like that.
-    private func next(_ job: JobRecord, _ delivery: RelayCore.Delivery) -> Int64? {
+    private func next(_ job: JobRecord, _ delivery: Delivery) -> Int64? {
         let failure = delivery.failure ?? Failure("untried", sent: .neverSent, "")
         switch delivery.ending {
         case .succeeded:
@@ -157,12 +157,7 @@ extension Checker {
         return failure.sent == .unknown ? .outcomeUnknown : .notRepeatable
     }
 
-    private func died(
-        _ job: JobRecord,
-        _ failure: Failure,
-        _ reason: EndReason,
-        _ delivery: RelayCore.Delivery
-    ) {
+    private func died(_ job: JobRecord, _ failure: Failure, _ reason: EndReason, _ delivery: Delivery) {
         note(.durableDead)
         if job.isUnpreparable {
             if reason != .rejected || failure.kind != .preparation || !delivery.attempts.isEmpty {
@@ -208,7 +203,7 @@ extension Checker {
         }
     }
 
-    private func checkAttempts(_ job: JobRecord, _ delivery: RelayCore.Delivery) {
+    private func checkAttempts(_ job: JobRecord, _ delivery: Delivery) {
         let began = job.attemptBegan.dropFirst(job.earlierAttempts)
         if delivery.attempts.map(\.beganAt) != began.map(Timeline.wall) {
             fail(job, "a run tells of other attempts than it made")

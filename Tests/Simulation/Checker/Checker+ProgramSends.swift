@@ -89,17 +89,12 @@ extension Checker {
         guard let index = job.route.policy.recovery.firstIndex(where: { $0.name == attempt.rule }) else {
             return fail(job, "something is decided without a rule")
         }
-        programDecided(job, program, failure.sent, index, next)
+        programDecided(job, failure.sent, index, next)
         job.uses[index] += 1
     }
 
-    private func programDecided(
-        _ job: JobRecord,
-        _ program: ProgramRecord,
-        _ sent: Sent,
-        _ index: Int,
-        _ next: Attempt.Next
-    ) {
+    private func programDecided(_ job: JobRecord, _ sent: Sent, _ index: Int, _ next: Attempt.Next) {
+        guard let program = job.program else { return }
         let rule = job.route.policy.recovery[index]
         switch (rule.action, next) {
         case (.consult(_, let methods), .retry(let after)):
@@ -110,7 +105,7 @@ extension Checker {
             bounds.wait(atLeast: wanted)
             if !bounds.allow(after.saturatedNanoseconds) { fail(job, "a strategy's wait is changed") }
             note(.programRetried)
-            repeats(job, program, sent, methods, after.saturatedNanoseconds)
+            repeats(job, sent, methods, after.saturatedNanoseconds)
         case (.consult, .fail):
             guard case .stop? = program.advice[rule.name] else {
                 return fail(job, "a strategy is said to stop that did not")
@@ -120,18 +115,18 @@ extension Checker {
             if job.uses[index] + 1 >= policy.maxAttempts {
                 fail(job, "a rule repeats more often than it may")
             }
-            repeats(job, program, sent, policy.methods, after.saturatedNanoseconds)
+            repeats(job, sent, policy.methods, after.saturatedNanoseconds)
         case (.refreshCredentials(let times), .refreshCredentials):
             if job.uses[index] >= times { fail(job, "a rule refreshes more often than it may") }
             refused(job)
-            repeats(job, program, sent, .idempotentOrKeyed, 0)
+            repeats(job, sent, .idempotentOrKeyed, 0)
         case (.failover(let target, let methods), .failover):
             if target == 0 || job.entered.contains(target) {
                 fail(job, "a failover enters an upstream again")
             }
             job.entered.append(target)
             job.place = target
-            repeats(job, program, sent, methods, 0)
+            repeats(job, sent, methods, 0)
         case (.respond, .respond): job.stage = .closing(.canned(rule: index))
         case (.respondStale, .respond(.stale)): job.stage = .closing(.stale)
         case (.fail, .fail): job.stage = .closing(.failed(.cancelled))
@@ -139,13 +134,8 @@ extension Checker {
         }
     }
 
-    private func repeats(
-        _ job: JobRecord,
-        _ program: ProgramRecord,
-        _ sent: Sent,
-        _ methods: RepeatableMethods,
-        _ wait: Int64
-    ) {
+    private func repeats(_ job: JobRecord, _ sent: Sent, _ methods: RepeatableMethods, _ wait: Int64) {
+        guard let program = job.program else { return }
         if job.wire >= job.maxAttempts { fail(job, "an attempt is planned that the job is not allowed") }
         if wait < 0 { fail(job, "a wait is negative") }
         if now + wait >= job.deadline { fail(job, "an attempt is planned at or after the job's deadline") }

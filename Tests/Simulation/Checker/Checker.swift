@@ -35,14 +35,8 @@ final class Checker: SimulatedChecker<Coverage> {
     /// Of a job that is over.
     func fail(_ number: Int, _ sentence: String) { fail(number, sentence) { [] } }
 
-    func note(
-        _ job: JobRecord,
-        _ event: Moment.Event,
-        _ first: Int = 0,
-        _ second: Int = 0,
-        _ word: String = ""
-    ) {
-        let moment = Moment(at: now, event: event, first: first, second: second, word: word)
+    func note(_ job: JobRecord, _ event: Moment.Event, _ one: Int = 0, _ two: Int = 0, _ word: String = "") {
+        let moment = Moment(at: now, event: event, first: one, second: two, word: word)
         job.timeline.append(moment)
         hash.mix(job.number, moment)
     }

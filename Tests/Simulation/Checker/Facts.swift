@@ -17,9 +17,7 @@ struct Facts {
 
     init(_ kind: FailureKind, _ sent: Sent, status: UInt16? = nil) {
         raw = kind
-        self.kind = kind
-        self.sent = sent
-        self.status = status
+        (self.kind, self.sent, self.status) = (kind, sent, status)
     }
 
     private static func invalid(_ kind: FailureKind, _ status: UInt16) -> Facts {

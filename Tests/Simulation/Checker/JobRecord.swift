@@ -104,14 +104,10 @@ final class JobRecord {
         began: Int64,
         expiresAfter: Duration?
     ) {
-        self.target = target
-        self.isShareable = isShareable
-        self.answerKey = answerKey
-        self.number = number
-        self.route = route
-        self.method = method
-        self.options = options
-        self.content = content
+        (self.target, self.isShareable, self.answerKey, self.number) = (
+            target, isShareable, answerKey, number
+        )
+        (self.route, self.method, self.options, self.content) = (route, method, options, content)
         let policy = route.policy
         isDurable = expiresAfter != nil
         patience = isDurable ? .max : began + policy.timeouts.total.saturatedNanoseconds
@@ -142,9 +138,7 @@ final class JobRecord {
 
     /// Whether its body was taken by an attempt and is gone.
     var isBodyGone: Bool { if case .stream(let upload) = content { upload.isGone } else { false } }
-}
 
-extension JobRecord {
     /// How far the request got whose redirects ended like that.
     func behindHops(_ sent: Sent) -> Sent {
         guard hops > 0 else { return sent }

@@ -50,7 +50,7 @@ final class ProgramRecord {
 }
 
 struct ProgramManners {
-    enum Preparing {
+    enum Preparing: CaseIterable {
         case nothing, otherMethod, freshKey, steadyKey, otherTarget, otherBody, fails, waits, hangs
         case isDeaf
     }
@@ -65,11 +65,7 @@ struct ProgramManners {
     let patience: Int
 
     init(_ draw: inout SplitMix64) {
-        let all: [Preparing] = [
-            .nothing, .otherMethod, .freshKey, .steadyKey, .otherTarget, .otherBody, .fails, .waits, .hangs,
-            .isDeaf,
-        ]
-        preparing = all[draw.weighted([50, 9, 9, 8, 6, 5, 4, 5, 2, 2])]
+        preparing = Preparing.allCases[draw.weighted([50, 9, 9, 8, 6, 5, 4, 5, 2, 2])]
         classifies = draw.pick([0, 0, 10, 40])
         recovers = draw.pick([0, 0, 0, 15])
         rejects = draw.pick([0, 0, 0, 25])

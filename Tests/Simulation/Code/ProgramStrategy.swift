@@ -8,10 +8,7 @@ final class ProgramStrategy: RecoveryStrategy {
     let name: String
     private let world: Confined<World>
 
-    init(_ name: String, _ world: Confined<World>) {
-        self.name = name
-        self.world = world
-    }
+    init(_ name: String, _ world: Confined<World>) { (self.name, self.world) = (name, world) }
 
     func recover(
         from failure: Failure,

@@ -46,11 +46,7 @@ final class DurableChecker: SimulatedChecker<String> {
     }
 
     func route(_ name: String) -> DurableRoute? { routes.first { $0.name == name } }
-}
 
-// MARK: Jobs that become durable
-
-extension DurableChecker {
     func enqueued(_ new: NewJob, _ answer: EnqueueResult, at asked: JobMoment) {
         guard let job = byID[new.record.id] else { return fail(nil, "a job is kept that nobody handed over") }
         let name = new.idempotency.map { "\($0.user) \(new.record.route) \($0.key)" }
@@ -272,11 +268,7 @@ extension DurableChecker {
             (job.last, job.isSettled) = (.none, true)
         }
     }
-}
 
-// MARK: Pauses
-
-extension DurableChecker {
     func paused(_ name: String, until: Int64?, wall: Int64) {
         tell(nil, "\(name) is paused")
         note(until == nil ? "paused" : "paused for a while")

@@ -32,9 +32,7 @@ final class DurableRoute {
     var lastClaim: Int64 = 0
 
     init(_ number: Int, _ draw: inout SplitMix64, credential: Int?, plant: DurablePlant?) {
-        self.number = number
-        self.credential = credential
-        self.plant = plant
+        (self.number, self.credential, self.plant) = (number, credential, plant)
         name = "route\(number)"
         methods = draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
         let waits: [Duration] = [

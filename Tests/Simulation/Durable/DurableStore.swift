@@ -12,9 +12,7 @@ final class DurableStore: JobStore {
     private let life: Confined<DurableLife>
 
     init(_ inner: MemoryJobStore, _ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
-        self.inner = inner
-        self.world = world
-        self.life = life
+        (self.inner, self.world, self.life) = (inner, world, life)
     }
 
     private var plant: DurablePlant? { world.value.plant }
@@ -27,9 +25,7 @@ final class DurableStore: JobStore {
         guard !life.value.isDead else { throw .closed }
     }
 
-    private func write<Value>(
-        _ body: () async throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    private func write<V>(_ body: () async throws(StoreError) -> V) async throws(StoreError) -> V {
         checker.lastContact = world.value.timeline.now
         world.value.writes += 1
         defer { world.value.writes -= 1 }
@@ -42,11 +38,7 @@ final class DurableStore: JobStore {
     private func checkRoom() throws(StoreError) {
         if world.value.isFull { throw StoreError(.full, "cannot write: there is no room") }
     }
-}
 
-// MARK: Calls that change something
-
-extension DurableStore {
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try await write { () async throws(StoreError) in
             if !jobs.allSatisfy(\.hasNoRoom) { try checkRoom() }
@@ -72,27 +64,19 @@ extension DurableStore {
         }
     }
 
-    func enqueue(
-        _ offered: OfferedJob,
-        at now: JobMoment,
-        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
-    ) -> Bool {
-        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(offered.job, at: now) }
+    typealias Told<Value> = @Sendable (Result<Value, StoreError>) -> Void
+
+    func enqueue(_ job: OfferedJob, at now: JobMoment, _ told: @escaping Told<EnqueueResult>) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(job.job, at: now) }
     }
 
-    func settle(
-        _ settlement: Settlement,
-        at now: JobMoment,
-        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
-    ) -> Bool {
-        tell(told) { [self] () async throws(StoreError) in
-            try await settle([settlement], at: now).first ?? .stale
-        }
+    func settle(_ one: Settlement, at now: JobMoment, _ told: @escaping Told<Settlement.Answer>) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in try await settle([one], at: now).first ?? .stale }
     }
 
     /// Now and then a call needs a task.
     private func tell<Value: Sendable>(
-        _ told: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        _ told: @escaping Told<Value>,
         _ call: @escaping @Sendable () async throws(StoreError) -> Value
     ) -> Bool {
         guard world.value.isPrompt(85) else { return false }
@@ -198,11 +182,7 @@ extension DurableStore {
     func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
         try await write { () async throws(StoreError) in try await inner.pause(route, pause, at: now) }
     }
-}
 
-// MARK: Calls that only look
-
-extension DurableStore {
     func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
         try await reach()
         return try await inner.job(id)

@@ -5,10 +5,9 @@ import RelayTestSupport
 // Looks every second whether anything waits that should not, and leaps over the time in which nothing happens.
 extension DurableWorld {
     func audit() {
-        let here = Confined(self)
         spawn { here in await here.audit() }
         guard !isOver else { return }
-        timeline.add(.call { here.value.audit() }, at: timeline.now + 1_000_000_000)
+        call(after: 1_000_000_000) { $0.audit() }
     }
 
     /// Nobody is under way, and nothing is planned before what the jobs wait for.
@@ -84,12 +83,9 @@ extension DurableWorld {
         daemon.engine.drain()
         daemon.jobs.drain()
         let alive = Confined(daemon)
-        timeline.add(
-            .call { [self] in
-                checker.stopped(alive.value)
-                end(alive.value)
-            },
-            at: timeline.now + 10_000_000_000
-        )
+        call(after: 10_000_000_000) {
+            $0.checker.stopped(alive.value)
+            $0.end(alive.value)
+        }
     }
 }

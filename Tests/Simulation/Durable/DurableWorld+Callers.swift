@@ -11,7 +11,7 @@ extension DurableWorld {
     func submit(_ number: Int) {
         guard let daemon, daemon.life.isServing else {
             // Nobody listens: the caller tries again in a moment.
-            return plan(after: 500_000_000) { [self] in submit(number) }
+            return plan(after: 500_000_000) { [self] _ in submit(number) }
         }
         let route = routes[draw.below(routes.count)]
         let method: Method = draw.pick([.post, .post, .put, .get, .delete, .patch])
@@ -44,14 +44,8 @@ extension DurableWorld {
         let user = UInt32(1_000 + draw.below(2))
         let admission: Admission
         do throws(Problem) {
-            admission = try daemon.engine.admit(
-                route: route.name,
-                target: "t\(isKeyed ? draw.below(10) / 9 : 0)",
-                method: method,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
-            )
+            let target = "t\(isKeyed ? draw.below(10) / 9 : 0)"
+            admission = try daemon.admit(route.name, target, method, terms, user: user)
         } catch {
             checker.note("refused \(error.code)")
             let isTooLate = error.code == .badHeader && .seconds(delay) >= route.expiresAfter

@@ -56,13 +56,10 @@ extension DurableWorld {
             else { return }
             let late = Confined(flight)
             here.value.checker.note("cancelled while running")
-            here.value.timeline.add(
-                .call {
-                    guard late.value.isOpen else { return }
-                    here.value.checker.fail(late.value.job, "a job goes on although it was cancelled")
-                },
-                at: here.value.timeline.now + 600_000_000
-            )
+            here.value.call(after: 600_000_000) {
+                guard late.value.isOpen else { return }
+                $0.checker.fail(late.value.job, "a job goes on although it was cancelled")
+            }
         }
     }
 
@@ -119,7 +116,7 @@ extension DurableWorld {
         checker.note("route removed")
         checker.tell(nil, "\(route.name) is removed")
         reload()
-        plan(after: draw.time(10...draw.pick([100, 20_000, 3_600_000]))) { [self] in
+        plan(after: draw.time(10...draw.pick([100, 20_000, 3_600_000]))) { [self] _ in
             guard !route.isConfigured else { return }
             route.isConfigured = true
             checker.tell(nil, "\(route.name) is back")
@@ -131,7 +128,7 @@ extension DurableWorld {
     private func fill() {
         isFull = true
         checker.note("disk full")
-        plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] in
+        plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] _ in
             isFull = false
             lastTrouble = timeline.now
         }
@@ -148,10 +145,10 @@ extension DurableWorld {
         daemon.engine.drain()
         daemon.jobs.drain()
         let alive = Confined(daemon)
-        plan(after: draw.time(0...draw.pick([10, 3_000, 40_000]))) { [self] in
+        plan(after: draw.time(0...draw.pick([10, 3_000, 40_000]))) { [self] _ in
             guard !alive.value.life.isDead else { return }
             alive.value.jobs.abort()
-            plan(after: 8_000_000_000) { [self] in
+            plan(after: 8_000_000_000) { [self] _ in
                 guard !alive.value.life.isDead else { return }
                 checker.stopped(alive.value)
                 end(alive.value)

@@ -109,21 +109,16 @@ final class DurableWorld: Simulated {
     }
 
     /// Over which the clock does not leap.
-    func plan(after nanoseconds: Int64, _ body: @escaping () -> Void) {
-        let at = timeline.now + nanoseconds
-        plans.append(at)
-        timeline.add(.call(body), at: at)
+    func plan(after nanoseconds: Int64, _ body: @escaping (DurableWorld) -> Void) {
+        plans.append(timeline.now + nanoseconds)
+        call(after: nanoseconds, body)
     }
 
     func end(of moment: Int64, isSleep: Bool) -> Int64 {
         let isDeaf = plant == .deafWaiters && !isSleep && checker.hasWaiter(until: moment)
         return isDeaf ? .max : moment
     }
-}
 
-// MARK: The course of things
-
-extension DurableWorld {
     func run() {
         GlobalQueue.enter(queue)
         defer { GlobalQueue.leave() }
@@ -138,12 +133,12 @@ extension DurableWorld {
         let spread = draw.pick([120_000, 1_800_000, 36_000_000])
         for number in 0..<jobCount {
             at += draw.chance(30) ? 0 : draw.time(0...max(1, 2 * spread / jobCount))
-            plan(after: at) { here.value.submit(number) }
+            plan(after: at) { $0.submit(number) }
         }
         let actions = jobCount * 2 / 3
-        for _ in 0..<actions { plan(after: draw.time(0...spread * 5 / 4)) { here.value.meddle() } }
-        plan(after: Int64(spread) * 1_300_000) { here.value.heal() }
-        timeline.add(.call { here.value.audit() }, at: 1_000_000_000)
+        for _ in 0..<actions { plan(after: draw.time(0...spread * 5 / 4)) { $0.meddle() } }
+        plan(after: Int64(spread) * 1_300_000) { $0.heal() }
+        call(after: 1_000_000_000) { $0.audit() }
         goOn(until: { checker.violation != nil })
         guard checker.violation == nil else { return }
         checker.quiet(sleeping: timeline.sleeping, isOver: isOver)
@@ -155,10 +150,7 @@ extension DurableWorld {
         guard let daemon else { return }
         guard draw.chance(30) else { return daemon.jobs.ready(work) }
         let alive = Confined(daemon)
-        timeline.add(
-            .call { if !alive.value.life.isDead { alive.value.jobs.ready(work) } },
-            at: timeline.now + draw.time(0...20)
-        )
+        call(after: draw.time(0...20)) { _ in if !alive.value.life.isDead { alive.value.jobs.ready(work) } }
     }
 
     private func ended(_ jobs: [JobChange]) {
@@ -250,10 +242,7 @@ extension DurableWorld {
         for upstream in upstreams { upstream.isHealed = true }
         for route in routes { route.isConfigured = true }
         reload()
-        for round in 0..<4 {
-            let here = Confined(self)
-            plan(after: Int64(round) * 90_000_000_000 + 1) { here.value.letGo() }
-        }
+        for round in 0..<4 { plan(after: Int64(round) * 90_000_000_000 + 1) { $0.letGo() } }
     }
 
     func reload() {

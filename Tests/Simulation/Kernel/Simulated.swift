@@ -29,8 +29,8 @@ extension Simulated {
         return Task(executorPreference: queue) { await work(here) }
     }
 
-    func plan(after nanoseconds: Int64, _ body: @escaping () -> Void) {
-        timeline.add(.call(body), at: timeline.now + nanoseconds)
+    func call(after nanoseconds: Int64, _ body: @escaping (Self) -> Void) {
+        timeline.add(.call { [self] in body(self) }, at: timeline.now + nanoseconds)
     }
 
     /// Goes on until it is over or nothing is left to happen; `settle` looks at every instant in which all has happened.

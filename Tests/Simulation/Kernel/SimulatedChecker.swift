@@ -7,10 +7,7 @@ class SimulatedChecker<Kind: Hashable> {
     /// Parts of the sentences of which it must say one, where a bug is planted; nil takes every sentence.
     private let wanted: [String]?
 
-    init(_ timeline: Timeline, wanted: [String]?) {
-        self.timeline = timeline
-        self.wanted = wanted
-    }
+    init(_ timeline: Timeline, wanted: [String]?) { (self.timeline, self.wanted) = (timeline, wanted) }
 
     var now: Int64 { timeline.now }
 

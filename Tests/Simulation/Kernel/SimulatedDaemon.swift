@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import RelayTestSupport
@@ -43,6 +44,27 @@ class SimulatedDaemon {
             )
             return Relay(ports: ports)
         }
+    }
+
+    func run(_ admission: Admission, keeper: (any RequestKeeper)? = nil) async -> Outcome {
+        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper).outcome
+    }
+
+    func admit(
+        _ route: String,
+        _ target: String,
+        _ method: Method,
+        _ terms: RequestTerms,
+        user: UInt32
+    ) throws(Problem) -> Admission {
+        try engine.admit(
+            route: route,
+            target: target,
+            method: method,
+            terms: terms,
+            length: 0,
+            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
+        )
     }
 }
 

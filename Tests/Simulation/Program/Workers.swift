@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -24,15 +25,12 @@ final class Workers<Result: Sendable>: Sendable {
     ) {
         end = numbers.upperBound
         deadline = seconds.map { monotonicNanoseconds() + Int64($0) * 1_000_000_000 }
-        self.isLast = isLast
-        self.work = work
+        (self.isLast, self.work) = (isLast, work)
         state = Mutex(State(next: numbers.lowerBound))
     }
 
     func run(threads: Int) -> [Result] {
-        let others = (1..<max(1, threads)).map { _ in startThread { [self] in goOn() } }
-        goOn()
-        for thread in others { pthread_join(thread, nil) }
+        DispatchQueue.concurrentPerform(iterations: max(1, threads)) { _ in goOn() }
         return state.withLock { $0.results }.sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -60,25 +58,4 @@ func monotonicNanoseconds() -> Int64 {
     var now = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-private func startThread(_ run: @escaping @Sendable () -> Void) -> pthread_t {
-    var thread = pthread_t()
-    unsafe pthread_create(
-        &thread,
-        nil,
-        { pointer in
-            guard let pointer = unsafe pointer else { return nil }
-            unsafe Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().run()
-            return nil
-        },
-        Unmanaged.passRetained(ThreadBody(run)).toOpaque()
-    )
-    return thread
 }

@@ -30,14 +30,11 @@ extension Scenario {
         world.run(until: 20)
         world.request("up", perSecond: 2, target: target("good", world), until: 80)
         world.run(until: 82)
+        let attempts = upstream.seen(20, 80).count(where: isBad)
         return [
             Figure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.9),
             Figure("p99 of the others in ms", p99(world.calls), atMost: 1_000),
-            Figure(
-                "attempts at the path that fails, a second",
-                Double(upstream.seen(20, 80).count(where: isBad)) / 60,
-                atMost: 5
-            ),
+            Figure("attempts at the path that fails, a second", attempts, per: 60, atMost: 5),
             Figure("explain tells of the breaker", isSo: world.explained() == "breaker_open"),
         ]
     }
@@ -62,11 +59,10 @@ extension Scenario {
             }
             request(share, world)
             world.run(until: 75)
-            let attempts = Double(upstream.visits.count)
             return [
                 Figure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.5),
                 Figure("p99 of the others in ms", p99(world.calls), atMost: 20),
-                Figure("attempts per arrival", attempts / Double(world.calls.count), atMost: 1.1),
+                Figure("attempts per arrival", upstream.visits.count, per: world.calls.count, atMost: 1.1),
             ]
         }
     }
@@ -110,7 +106,7 @@ extension Scenario {
         world.run(until: 61)
         return [
             Figure("share of the others served", served(world.calls), atLeast: 1, control: 0.1),
-            Figure("attempts in spite of it", Double(upstream.seen(1).count(where: isBad)), atMost: 0),
+            Figure("attempts in spite of it", upstream.seen(1).count(where: isBad), atMost: 0),
         ]
     }
 
@@ -135,19 +131,17 @@ extension Scenario {
                 let calls = world.calls.filter { Int($0.at / 10) == slice }
                 return Double(calls.count(where: \.isGood)) / Double(calls.count)
             }
+            let overloaded = world.calls.count { $0.failure == .overloaded }
             return [
                 Figure("least share served in 10 s, from 30 s after it", well.min(), atLeast: 0.95),
                 Figure(
                     "attempts per arrival while it refuses",
-                    Double(upstream.seen(22, 40).count) / 1_800,
+                    upstream.seen(22, 40).count,
+                    per: 1_800,
                     atMost: 0.25,
                     control: 0.9
                 ),
-                Figure(
-                    "told that the route is overloaded",
-                    Double(world.calls.count { $0.failure == .overloaded }),
-                    atMost: 0
-                ),
+                Figure("told that the route is overloaded", overloaded, atMost: 0),
             ]
         }
     }

@@ -17,6 +17,14 @@ struct Figure {
         (self.name, self.value, self.bound, isLeast, self.control) = (name, value, bound, true, control)
     }
 
+    init(_ name: String, _ count: Int, per whole: Int = 1, atMost bound: Double, control: Double? = nil) {
+        self.init(name, Double(count) / Double(whole), atMost: bound, control: control)
+    }
+
+    init(_ name: String, _ count: Int, per whole: Int = 1, atLeast bound: Double, control: Double? = nil) {
+        self.init(name, Double(count) / Double(whole), atLeast: bound, control: control)
+    }
+
     /// The middle of what several plays came to.
     init(middle figures: [Figure]) {
         let first = figures[0]

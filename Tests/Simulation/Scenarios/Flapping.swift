@@ -25,15 +25,11 @@ extension Scenario {
         return [
             Figure(
                 "share of the arrivals that succeed in time",
-                Double(world.ended(.succeeded)) / Double(world.kept),
+                world.ended(.succeeded),
+                per: world.kept,
                 atLeast: 0.6
             ),
-            Figure(
-                "attempts per arrival",
-                Double(upstream.visits.count) / Double(world.kept),
-                atMost: 1.2,
-                control: 1.4
-            ),
+            Figure("attempts per arrival", upstream.visits.count, per: world.kept, atMost: 1.2, control: 1.4),
             Figure("explain tells of the breaker", isSo: world.isControl || reason == "breaker_open"),
         ]
     }

@@ -34,14 +34,15 @@ extension Scenario {
             // half a second of ten, come together at its end, as fast as the window ramps.
             let bound = isJitterAlone ? 0.05 : 0.075
             return [
-                Figure("jobs that fail at once", Double(upstream.seen(0, failure).count), atLeast: 1_000),
+                Figure("jobs that fail at once", upstream.seen(0, failure).count, atLeast: 1_000),
                 Figure(
                     "largest share of the retries in 100 ms",
-                    Double(slices.values.max() ?? 0) / Double(retries.count),
+                    slices.values.max() ?? 0,
+                    per: retries.count,
                     atMost: bound,
                     control: 0.12
                 ),
-                Figure("jobs that did not succeed", Double(count - world.ended(.succeeded)), atMost: 0),
+                Figure("jobs that did not succeed", count - world.ended(.succeeded), atMost: 0),
             ]
         }
     }

@@ -34,11 +34,11 @@ extension Scenario {
         _ = world.run(until: asked + 60) { world.unfinished == 0 }
         let first = upstream.seen(asked + hold).first?.at
         return [
-            Figure("jobs that wait then", Double(waiting), atLeast: 500),
+            Figure("jobs that wait then", waiting, atLeast: 500),
             // Those of the instant at which it is told may be a rounding before it.
             Figure(
                 "attempts begun in spite of it",
-                Double(upstream.seen(asked + 1e-6, asked + hold - 0.001).count),
+                upstream.seen(asked + 1e-6, asked + hold - 0.001).count,
                 atMost: 0,
                 control: 50
             ),
@@ -48,7 +48,7 @@ extension Scenario {
                 isSo: world.isControl
                     || world.calls.last.map { $0.failure == .rateLimited && $0.seconds < 0.1 } == true
             ),
-            Figure("jobs that did not succeed", Double(count - world.ended(.succeeded)), atMost: 0),
+            Figure("jobs that did not succeed", count - world.ended(.succeeded), atMost: 0),
             Figure("explain tells of it", isSo: world.isControl || reason == "throttled"),
         ]
     }

@@ -15,10 +15,7 @@ final class ScenarioUpstream {
         fileprivate(set) var status: UInt16?
 
         init(at: Double, target: String, credential: String?, beside: Int, isProbe: Bool) {
-            self.at = at
-            self.target = target
-            self.credential = credential
-            self.beside = beside
+            (self.at, self.target, self.credential, self.beside) = (at, target, credential, beside)
             self.isProbe = isProbe
         }
     }
@@ -66,9 +63,7 @@ final class ScenarioUpstream {
         inside -= 1
         if visit.isProbe, isOpen { insideSinceOpen -= 1 }
     }
-}
 
-extension ScenarioUpstream {
     /// The attempts that came from then until then.
     func seen(_ begin: Double = 0, _ end: Double = .infinity) -> ArraySlice<Visit> {
         visits[first(begin)..<first(end)]
@@ -91,10 +86,9 @@ extension ScenarioUpstream {
         }
         return low
     }
-}
 
-// The ways in which an upstream may serve.
-extension ScenarioUpstream {
+    // The ways in which an upstream may serve.
+
     /// Serves so many at once, each for so many seconds, and the others in their order after them; nothing goes on while it
     /// stalls.
     ///
@@ -107,8 +101,7 @@ extension ScenarioUpstream {
         init(_ count: Int, seconds: Double, stall: Range<Double>? = nil) {
             free = Heap()
             for _ in 0..<count { free.add(0) }
-            self.seconds = seconds
-            self.stall = stall
+            (self.seconds, self.stall) = (seconds, stall)
         }
 
         mutating func done(_ moment: Double) -> Double {

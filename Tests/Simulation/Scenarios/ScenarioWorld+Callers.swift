@@ -14,9 +14,7 @@ extension ScenarioWorld {
         fileprivate(set) var failure: FailureKind?
 
         fileprivate init(at: Double, user: UInt32, target: String) {
-            self.at = at
-            self.user = user
-            self.target = target
+            (self.at, self.user, self.target) = (at, user, target)
         }
 
         var isGood: Bool { status == 200 }
@@ -83,14 +81,7 @@ extension ScenarioWorld {
             terms.forwarded.append("Idempotency-Key", "\"\(kept)\"")
         }
         do throws(Problem) {
-            return try serving.engine.admit(
-                route: route,
-                target: target,
-                method: isKept ? .post : requestMethod,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
-            )
+            return try serving.admit(route, target, isKept ? .post : requestMethod, terms, user: user)
         } catch { preconditionFailure("a request of a scenario is refused: \(error.detail)") }
     }
 }
@@ -102,7 +93,7 @@ extension Confined where Value == ScenarioWorld {
         else { return }
         let call = Confined<ScenarioWorld.Call>(ScenarioWorld.Call(at: value.now, user: user, target: target))
         value.calls.append(call.value)
-        let outcome = await serving.engine.run(admission, body: .empty, relay: serving.relays[0]).outcome
+        let outcome = await serving.run(admission)
         call.value.ended = value.now
         call.value.failure = outcome.failure?.kind
         if outcome.failure == nil { call.value.status = outcome.answer?.status.rawValue }

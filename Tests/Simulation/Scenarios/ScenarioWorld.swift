@@ -41,10 +41,9 @@ final class ScenarioWorld: Simulated {
     }
 
     deinit { GlobalQueue.leave() }
-}
 
-// How it is made.
-extension ScenarioWorld {
+    // How it is made.
+
     /// A route to an upstream of its own, with the defaults of one; in a control the parts `off` are switched off.
     func route(
         _ name: String,
@@ -104,10 +103,9 @@ extension ScenarioWorld {
         serving.engine.install(snapshot(vault, after: serving.engine.snapshot))
         serving.jobs.configured(DurableJobs.Settings())
     }
-}
 
-// Its time.
-extension ScenarioWorld {
+    // Its time.
+
     func plan(at moment: Double, _ body: @escaping () -> Void) {
         timeline.add(.call(body), at: Int64(moment * 1e9))
     }
@@ -151,10 +149,9 @@ extension ScenarioWorld {
         store = nil
         repeat { queue.run() } while timeline.goOn()
     }
-}
 
-// The outcome of the scenario.
-extension ScenarioWorld {
+    // The outcome of the scenario.
+
     var unfinished: Int { store?.unfinished ?? 0 }
 
     func ended(_ state: JobState) -> Int { store?.ended(state) ?? 0 }

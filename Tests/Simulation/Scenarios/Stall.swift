@@ -92,11 +92,7 @@ extension Scenario {
                 atMost: 1.1,
                 control: 1.3
             ),
-            Figure(
-                "jobs given up",
-                Double(world.kept - world.unfinished - world.ended(.succeeded)),
-                atMost: 0
-            ),
+            Figure("jobs given up", world.kept - world.unfinished - world.ended(.succeeded), atMost: 0),
             Figure("explain tells of the breaker", isSo: reason == "breaker_open"),
         ]
     }

@@ -19,12 +19,9 @@ extension Scenario {
         world.route("up", to: upstream) {
             $0.authentication = Authentication(form: .bearer, credential: "bank")
             // As the configuration has it for every route with a token that can be had anew.
+            let refresh = RecoveryRule.Action.refreshCredentials(maxTimes: 1)
             $0.recovery = [
-                RecoveryRule(
-                    name: "stale-token",
-                    on: FailureMatcher([.status(401)]),
-                    action: .refreshCredentials(maxTimes: 1)
-                )
+                RecoveryRule(name: "stale-token", on: FailureMatcher([.status(401)]), action: refresh)
             ]
             $0.deliversLater = true
             $0.concurrency.maxRequests = 256
@@ -65,10 +62,10 @@ extension Scenario {
         _ = world.run(until: began + 200) { world.unfinished == 0 }
         let refused = upstream.seen(1, began).count { $0.status == 401 }
         return [
-            Figure("jobs that meet the first 401", Double(refused), atLeast: 64),
-            Figure("token requests for all of them", Double(refreshes), atMost: 1),
-            Figure("token requests while the endpoint is away", Double(inVain), atMost: 10, control: 20),
-            Figure("jobs that did not succeed", Double(2 * count - world.ended(.succeeded)), atMost: 0),
+            Figure("jobs that meet the first 401", refused, atLeast: 64),
+            Figure("token requests for all of them", refreshes, atMost: 1),
+            Figure("token requests while the endpoint is away", inVain, atMost: 10, control: 20),
+            Figure("jobs that did not succeed", 2 * count - world.ended(.succeeded), atMost: 0),
             Figure("explain tells of the credential", isSo: world.isControl || reason == "credentials"),
         ]
     }

@@ -65,22 +65,14 @@ final class TrafficChecker: SimulatedChecker<String> {
             fail(nil, "the breaker of \(names[place]) does not open although there is cause: \(words)")
         }
     }
-}
 
-// The events at the transport.
-extension TrafficChecker {
+    // The events at the transport.
+
     func sent(_ job: TrafficJob, place: Int, terms number: Int) -> TrafficFlight {
         tell("job \(job.number)\(job.isKept ? ", kept," : "") is sent to \(names[place]), terms \(number)")
         let terms = self.terms[number]
         let isRetry = job.isKept ? (job.sent > 0 || job.hasPast) && !job.goesOn : job.retries
-        let flight = TrafficFlight(
-            job,
-            place: place,
-            terms: terms,
-            began: now,
-            order: order,
-            isRetry: isRetry
-        )
+        let flight = TrafficFlight(job, place, terms, began: now, order: order, isRetry: isRetry)
         if let cancelledAt = job.cancelledAt, cancelledAt < now, !job.isKept {
             fail(job, "a request is sent after it was cancelled")
         }

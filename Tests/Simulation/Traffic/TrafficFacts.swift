@@ -81,9 +81,7 @@ final class TrafficJob {
     func contentMoved(for time: Int64) {
         if !wish.isKept { wish.deadline = min(wish.deadline + time, wish.end) }
     }
-}
 
-extension TrafficJob {
     private static let segments = ["a/x", "b/x", "a/y"]
 
     /// A target of that path, in one of the ways to write it.
@@ -125,13 +123,9 @@ final class TrafficFlight {
     /// For how long its content has moved, which says nothing of how the upstream takes its load.
     var moved: Int64 = 0
 
-    init(_ job: TrafficJob, place: Int, terms: TrafficTerms, began: Int64, order: Int, isRetry: Bool) {
-        self.job = job
-        self.place = place
-        self.terms = terms
-        self.began = began
-        self.order = order
-        self.isRetry = isRetry
+    init(_ job: TrafficJob, _ place: Int, _ terms: TrafficTerms, began: Int64, order: Int, isRetry: Bool) {
+        (self.job, self.place, self.terms, self.began) = (job, place, terms, began)
+        (self.order, self.isRetry) = (order, isRetry)
     }
 }
 

@@ -11,8 +11,7 @@ final class TrafficKeeper: RequestKeeper {
     private let job: Confined<TrafficJob>
 
     init(_ world: Confined<TrafficWorld>, _ admission: Admission, _ job: TrafficJob) {
-        self.world = world
-        self.admission = admission
+        (self.world, self.admission) = (world, admission)
         self.job = Confined(job)
     }
 
@@ -60,13 +59,7 @@ extension TrafficWorld {
     fileprivate func admitAgain(_ admission: Admission) -> Admission? {
         var terms = RequestTerms(forwarded: admission.fields)
         terms.wantsDurable = true
-        return try? engine?.admit(
-            route: TrafficWorld.route,
-            target: "t",
-            method: admission.context.method,
-            terms: terms,
-            length: 0,
-            client: admission.context.client
-        )
+        let user = admission.context.client?.user ?? 0
+        return try? daemon?.admit(TrafficWorld.route, "t", admission.context.method, terms, user: user)
     }
 }

@@ -27,10 +27,12 @@ enum PassingPlant: String, PlantedBug {
 /// Passes requests through in a world: asks the core as the daemon's own part does, and promotes as that does.
 struct TrafficPassing {
     let world: Confined<TrafficWorld>
-    let engine: Engine
-    let relay: Relay
+    let daemon: SimulatedDaemon
     let admission: Admission
     let job: TrafficJob
+
+    private var engine: Engine { daemon.engine }
+    private var relay: Relay { daemon.relays[0] }
 
     /// The outcome of a request that is plain and may be sent at once; nil where nothing was done.
     func outcome() async -> Outcome? {

@@ -69,9 +69,7 @@ enum TrafficPlant: String, PlantedBug {
     case losesUses = "loses-uses: is retried more often than its rule allows"
     case generous = "generous: is sent more often than is allowed"
     case losesWait = "loses-wait: is sent before the wait of its rule is over"
-}
 
-extension TrafficPlant {
     /// Turns the terms into those that the core is given instead.
     func change(_ terms: inout TrafficTerms) {
         switch self {
@@ -120,9 +118,7 @@ extension TrafficPlant {
         default: kind
         }
     }
-}
 
-extension TrafficPlant {
     var mixesRequests: Bool { self == .stopsAll || self == .holdsAll }
 
     /// Turns a request's attempts into those that the store is told of instead.

@@ -95,9 +95,7 @@ struct TrafficTerms {
 
     /// Whether nothing is asked before an attempt.
     var isOff: Bool { breaker == nil && budget == nil && window == nil && longest == nil && rate == nil }
-}
 
-extension TrafficTerms {
     private static let second: Int64 = 1_000_000_000
 
     init(number: Int, upstreams: Int, _ draw: inout SplitMix64) {

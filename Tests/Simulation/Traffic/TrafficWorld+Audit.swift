@@ -60,7 +60,6 @@ extension TrafficWorld {
     /// A look at everything, once a second.
     func audit() {
         guard !isOver else { return }
-        let here = Confined(self)
         spawn { here in await here.audit() }
         if let entry, entry.state.load.pending > 0 {
             let most = min(entry.route.policy.concurrency.maxRequests, max(1, entry.memory.traffic.width))
@@ -68,7 +67,7 @@ extension TrafficWorld {
                 checker.fail(nil, "somebody waits for a permit that is free")
             }
         }
-        plan(after: 1_000_000_000) { here.value.audit() }
+        call(after: 1_000_000_000) { $0.audit() }
     }
 
     /// Within what time everything must be over once all is well.
@@ -89,8 +88,7 @@ extension TrafficWorld {
         }
         isOver = true
         jobs?.drain()
-        let here = Confined(self)
-        plan(after: 10_000_000_000) { here.value.jobs?.abort() }
+        call(after: 10_000_000_000) { $0.jobs?.abort() }
     }
 }
 

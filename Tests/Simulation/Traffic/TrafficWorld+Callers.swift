@@ -11,7 +11,6 @@ extension TrafficWorld {
     ///
     /// - Returns: when the last of them has come, in milliseconds.
     func planCallers() -> Int {
-        let here = Confined(self)
         let perSecond = draw.pick([5, 20, 60, 200])
         var at: Int64 = 0
         var number = 0
@@ -22,7 +21,7 @@ extension TrafficWorld {
             number += numbers.count
             expected += numbers.count
             let isStream = size > 1 && draw.chance(40)
-            plan(after: at) { isStream ? here.value.stream(numbers) : numbers.forEach(here.value.submit) }
+            call(after: at) { isStream ? $0.stream(numbers) : numbers.forEach($0.submit) }
         }
         return Int(at / 1_000_000) + 1
     }
@@ -42,9 +41,8 @@ extension TrafficWorld {
     private func request(_ number: Int) {
         tasks[number] = spawn { here in await here.perform(number) }
         guard draw.chance(8) else { return }
-        let here = Confined(self)
-        plan(after: draw.chance(20) ? 0 : draw.time(1...draw.pick([50, 1_000, 8_000]))) {
-            here.value.cancel(number)
+        call(after: draw.chance(20) ? 0 : draw.time(1...draw.pick([50, 1_000, 8_000]))) {
+            $0.cancel(number)
         }
     }
 
@@ -57,7 +55,7 @@ extension TrafficWorld {
     private func keep(_ number: Int) { spawn { here in await here.keep(number) } }
 
     fileprivate func admit(_ number: Int, isKept: Bool) -> (Admission, TrafficJob)? {
-        guard let engine else { return nil }
+        guard let daemon else { return nil }
         var terms = RequestTerms(forwarded: HeaderFields())
         terms.forwarded.append("X-Request-Id", "\(number)")
         terms.wantsDurable = isKept
@@ -82,20 +80,8 @@ extension TrafficWorld {
         let total = min(present.total, terms.options.timeout?.saturatedNanoseconds ?? .max)
         let admission: Admission
         do throws(Problem) {
-            admission = try engine.admit(
-                route: TrafficWorld.route,
-                target: target,
-                method: method,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(
-                    user: plant == .hidesUsers ? 1_000 : user,
-                    group: 1,
-                    process: 7,
-                    groups: [],
-                    unit: nil
-                )
-            )
+            let told = plant == .hidesUsers ? 1_000 : user
+            admission = try daemon.admit(TrafficWorld.route, target, method, terms, user: told)
         } catch {
             checker.fail(nil, "a request is refused: \(error.detail)")
             return nil
@@ -130,21 +116,14 @@ extension Confined where Value == TrafficWorld {
         guard let (admission, job) = value.admit(number, isKept: false), let daemon = value.daemon else {
             return
         }
-        let (engine, relay) = (daemon.engine, daemon.relays[0])
-        let passing = TrafficPassing(
-            world: self,
-            engine: engine,
-            relay: relay,
-            admission: admission,
-            job: job
-        )
+        let passing = TrafficPassing(world: self, daemon: daemon, admission: admission, job: job)
         if let outcome = await passing.outcome() {
             value.checker.ended(job, outcome, stored: nil)
             value.tasks[number] = nil
             return
         }
         let keeper = admission.keptLater.map { _ in TrafficKeeper(self, admission, job) }
-        let outcome = await engine.run(admission, body: .empty, relay: relay, keeper: keeper).outcome
+        let outcome = await daemon.run(admission, keeper: keeper)
         let stored = outcome.report.keptJob == nil ? nil : try? await value.memory?.job(admission.id)
         value.checker.ended(job, outcome, stored: stored)
         value.tasks[number] = nil

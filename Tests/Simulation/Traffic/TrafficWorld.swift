@@ -38,9 +38,7 @@ final class TrafficWorld: Simulated {
         mode: TrafficMode = .off,
         passingPlant: PassingPlant? = nil
     ) {
-        self.plant = plant
-        self.mode = mode
-        self.passingPlant = passingPlant
+        (self.plant, self.mode, self.passingPlant) = (plant, mode, passingPlant)
         jobCount = jobs
         var draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 13)
         let count = draw.number(1...3)
@@ -113,21 +111,19 @@ final class TrafficWorld: Simulated {
         for upstream in upstreams { upstream.isHealed = true }
         for place in listed.indices { order(place, opens: nil, for: 0) }
     }
-}
 
-// The course of things.
-extension TrafficWorld {
+    // The course of things.
+
     func run() {
         GlobalQueue.enter(queue)
         defer { GlobalQueue.leave() }
         checker.tell("\(checker.present)")
         boot()
-        let here = Confined(self)
         let end = planCallers()
-        for _ in 0..<draw.pick([0, 0, 1, 3]) { plan(after: draw.time(1...end)) { here.value.reload() } }
-        for _ in 0..<draw.pick([0, 0, 2, 5]) { plan(after: draw.time(1...end)) { here.value.meddle() } }
-        plan(after: Int64(end) * 1_000_000 + 1) { here.value.heal() }
-        plan(after: 1_000_000_000) { here.value.audit() }
+        for _ in 0..<draw.pick([0, 0, 1, 3]) { call(after: draw.time(1...end)) { $0.reload() } }
+        for _ in 0..<draw.pick([0, 0, 2, 5]) { call(after: draw.time(1...end)) { $0.meddle() } }
+        call(after: Int64(end) * 1_000_000 + 1) { $0.heal() }
+        call(after: 1_000_000_000) { $0.audit() }
         func settle() {
             look(isSettled: true)
             checker.instantOver()
@@ -175,9 +171,7 @@ extension TrafficWorld {
         let most = min(entry.route.policy.concurrency.maxRequests, max(1, entry.memory.traffic.width))
         return entry.state.load.inFlight < most && entry.state.load.pending == 0
     }
-}
 
-extension TrafficWorld {
     fileprivate func heard(_ event: JobEvent) {
         switch event {
         case .breakerChanged(_, let change):

@@ -17,7 +17,7 @@ struct Answer {
     var status: UInt16
     var document = Document.empty
     var isJSON = true
-    var delivery = Delivery()
+    var flow = Flow()
     var retryAfter: RetryAfterForm?
     var location: Location?
 
@@ -28,7 +28,8 @@ struct Answer {
     }
 }
 
-struct Delivery {
+/// The way in which the content comes.
+struct Flow {
     var isStream = false
     var isAnnounced = false
     var pieces = 1

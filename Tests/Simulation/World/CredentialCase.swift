@@ -53,8 +53,7 @@ struct CredentialCase {
         settings.refreshBeforeExpiry = .milliseconds(draw.pick([0, 500, 1_000, 60_000]))
         var secrets = [refresh: Secret(SimulatedEndpoint.refreshToken(index, 0))]
         if !isMissing { secrets[client] = Secret("~s\(index)") }
-        self.settings = settings
-        self.secrets = secrets
+        (self.settings, self.secrets) = (settings, secrets)
         definition = CredentialDefinition(name: name, kind: .oauth2(settings))
     }
 }

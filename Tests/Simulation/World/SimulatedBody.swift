@@ -45,7 +45,7 @@ final class SimulatedBody: BodySource {
     private let world: Confined<World>
     private let record: Confined<StreamRecord>
     private let content: [UInt8]
-    private let delivery: Delivery
+    private let flow: Flow
     private let began: Int64
     private let owner: Owner
     private let timeouts: Timeouts
@@ -68,18 +68,16 @@ final class SimulatedBody: BodySource {
         _ record: StreamRecord,
         _ owner: Owner,
         _ content: [UInt8],
-        _ delivery: Delivery,
+        _ flow: Flow,
         _ timeouts: Timeouts
     ) {
         self.timeouts = timeouts
         state = Mutex(State(latest: world.value.timeline.now))
         self.world = world
         self.record = Confined(record)
-        self.owner = owner
-        self.content = content
-        self.delivery = delivery
+        (self.owner, self.content, self.flow) = (owner, content, flow)
         began = world.value.timeline.now
-        length = delivery.isAnnounced ? UInt64(content.count) : nil
+        length = flow.isAnnounced ? UInt64(content.count) : nil
         world.value.openStreams += 1
     }
 
@@ -103,7 +101,7 @@ final class SimulatedBody: BodySource {
         guard let piece else { return nil }
         record.value.arrived(piece.count, after: world.value.timeline.now - began, timeouts)
         // Of content whose length it knows the transport sees to the pace.
-        if record.value.isTooSlow, delivery.isAnnounced { throw broke(.connectionReadTimeout) }
+        if record.value.isTooSlow, flow.isAnnounced { throw broke(.connectionReadTimeout) }
         return piece
     }
 
@@ -114,7 +112,7 @@ final class SimulatedBody: BodySource {
         case .broke, .left: throw Failure(.cancelled, sent: .unknown, "the body was given up")
         }
         let (index, deadline, latest) = state.withLock { ($0.next, $0.deadline, $0.latest) }
-        let at = began + delivery.gap * Int64(index + 1)
+        let at = began + flow.gap * Int64(index + 1)
         let idleEnd = max(latest, record.value.readSince ?? 0) + timeouts.idle.saturatedNanoseconds
         guard await world.pause(until: min(at, deadline, idleEnd)) else {
             record.value.stage = .left
@@ -124,15 +122,15 @@ final class SimulatedBody: BodySource {
         guard record.value.isOpen else { throw Failure(.cancelled, sent: .unknown, "the body was given up") }
         if min(at, idleEnd) >= deadline { throw broke(.httpResponseTimeout) }
         if at > idleEnd { throw broke(.connectionReadTimeout) }
-        if index == delivery.breaksAfter { throw broke(.httpResponseIncomplete) }
-        if index >= delivery.pieces || content.isEmpty {
+        if index == flow.breaksAfter { throw broke(.httpResponseIncomplete) }
+        if index >= flow.pieces || content.isEmpty {
             record.value.stage = .ended
             world.value.checker.streamEnded(owner, nil, record.value)
             return nil
         }
         state.withLock { ($0.next, $0.latest) = (index + 1, world.value.timeline.now) }
         let size = content.count
-        return Array(content[size * index / delivery.pieces..<size * (index + 1) / delivery.pieces])
+        return Array(content[size * index / flow.pieces..<size * (index + 1) / flow.pieces])
     }
 
     private func broke(_ kind: FailureKind) -> Failure {

@@ -14,8 +14,7 @@ extension World {
             arrived += 1
         }
         guard arrived < jobCount else { return }
-        let here = Confined(self)
-        plan(after: pace * Int64(burst) * Int64(draw.below(200)) / 100) { here.value.arrive() }
+        call(after: pace * Int64(burst) * Int64(draw.below(200)) / 100) { $0.arrive() }
     }
 
     private func submit(_ number: Int, _ relay: Relay, _ vault: CredentialVault) {
@@ -62,10 +61,9 @@ extension World {
         )
         if draw.chance(9) {
             let most = Int(record.deadline - now) / 1_000_000
-            let here = Confined(self)
-            plan(after: draw.time(0...max(1, most / draw.pick([1, 4, 20])))) {
-                here.value.checker.cancelled(number)
-                here.value.tasks[number]?.cancel()
+            call(after: draw.time(0...max(1, most / draw.pick([1, 4, 20])))) {
+                $0.checker.cancelled(number)
+                $0.tasks[number]?.cancel()
             }
         }
         checker.began(record)

@@ -65,10 +65,10 @@ extension Confined where Value == World {
         let content = value.documents[answer.document.rawValue]
         var stream: StreamRecord?
         var body: Body = content.isEmpty ? .empty : .bytes(content)
-        if answer.delivery.isStream {
+        if answer.flow.isStream {
             let record = StreamRecord()
             stream = record
-            let source = SimulatedBody(self, record, .job(job), content, answer.delivery, timeouts)
+            let source = SimulatedBody(self, record, .job(job), content, answer.flow, timeouts)
             if value.plant == .leakedBody { value.hoard.append(source) }
             body = .stream(source)
         }
@@ -99,10 +99,10 @@ extension Confined where Value == World {
                     content.isEmpty ? .empty : .bytes(content)
                 )
             }
-            var delivery = Delivery(isStream: true, isAnnounced: true, pieces: 2, gap: 7_000_000)
-            delivery.breaksAfter = breaks ? 1 : nil
+            var flow = Flow(isStream: true, isAnnounced: true, pieces: 2, gap: 7_000_000)
+            flow.breaksAfter = breaks ? 1 : nil
             let owner = SimulatedBody.Owner.credential(credential, grant)
-            let body = SimulatedBody(self, StreamRecord(), owner, content, delivery, Timeouts())
+            let body = SimulatedBody(self, StreamRecord(), owner, content, flow, Timeouts())
             return InboundResponse(Status(rawValue: status), [], .stream(body))
         }
     }

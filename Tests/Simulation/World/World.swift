@@ -91,9 +91,9 @@ final class World: Simulated {
         )
         relay = Relay(ports: ports)
         vaults = [vault(nil), vault(nil)]
-        if jobCount > 0 { plan(after: 0) { confined.value.arrive() } }
-        plan(after: 10_000_000_000) { confined.value.reload() }
-        plan(after: 1_000_000_001) { confined.value.changeNetwork() }
+        if jobCount > 0 { call(after: 0) { $0.arrive() } }
+        call(after: 10_000_000_000) { $0.reload() }
+        call(after: 1_000_000_001) { $0.changeNetwork() }
         goOn(until: { checker.violation != nil })
         guard checker.violation == nil else { return }
         tasks = []
@@ -103,17 +103,15 @@ final class World: Simulated {
     private func changeNetwork() {
         checker.networkChanges.append(timeline.now)
         guard arrived < jobCount else { return }
-        let here = Confined(self)
         // Off every round number, so that no attempt begins in the same instant.
         let next = timeline.now + draw.time(500...6_000) | 1
-        timeline.add(.call { here.value.changeNetwork() }, at: next)
+        call(after: next - timeline.now) { $0.changeNetwork() }
     }
 
     private func reload() {
         vaults = vaults.map { vault(plant == .forgetsToken || plant == .forgetsRefreshToken ? nil : $0) }
         checker.note(.reloaded)
-        let here = Confined(self)
-        if arrived < jobCount { plan(after: draw.time(1_000...20_000)) { here.value.reload() } }
+        if arrived < jobCount { call(after: draw.time(1_000...20_000)) { $0.reload() } }
     }
 
     var isDeaf: Bool { plant == .deaf }
