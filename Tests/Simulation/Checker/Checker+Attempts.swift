@@ -82,7 +82,7 @@ extension Checker {
             if let form = answer.retryAfter { note(form.coverage) }
         }
         if let stream { job.streams.append(stream) }
-        if case .fails(_, .neverSent) = reply {} else { reached(job) }
+        if reply.isSent { reached(job) }
         job.stage = .judging(reply, stream)
         job.repliedWallSeconds = wallSeconds
     }

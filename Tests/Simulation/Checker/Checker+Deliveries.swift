@@ -198,9 +198,7 @@ extension Checker {
         guard case .answers(let answer) = reply else { return }
         if answer.status != response.status.rawValue { fail(job, "an answer is kept with another status") }
         if case .stream = response.body { fail(job, "a delivery's answer is not collected") }
-        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
-            job.route.kept[job.answerKey] = (answer.status, now)
-        }
+        keep(job, answer.status)
     }
 
     private func checkAttempts(_ job: JobRecord, _ delivery: Delivery) {

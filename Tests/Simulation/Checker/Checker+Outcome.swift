@@ -115,10 +115,13 @@ extension Checker {
         }
         tokenTaken(job)
         note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
-        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
-            job.route.kept[job.answerKey] = (answer.status, now)
-        }
+        keep(job, answer.status)
         if stream?.isOpen == true { note(.streamPassed) }
+    }
+
+    func keep(_ job: JobRecord, _ status: UInt16) {
+        guard job.isShareable, job.route.policy.response.keepsLastGood != nil else { return }
+        job.route.kept[job.answerKey] = (status, now)
     }
 
     /// The status of the last good answer to what the job asks for, unless it is too old.

@@ -49,27 +49,20 @@ extension DurableChecker {
     private func repeating(_ job: DurableFacts, _ route: DurableRoute, _ life: Int) {
         let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
         let isCrash = job.lastLife != life && !job.isSettled
+        let again = "a job that may not be repeated is sent again after"
         switch job.last {
         case .none, .never: break
         case .success:
             if !isCrash { fail(job, "a job is sent after it has succeeded") }
-            if !isSafe { fail(job, "a job that may not be repeated is sent again after a crash") }
-        case .failed:
-            if isCrash, !isSafe { fail(job, "a job that may not be repeated is sent again after a crash") }
-        case .answered:
-            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
-                fail(
-                    job,
-                    "a job that may not be repeated is sent again after an answer that does not refuse it"
-                )
-            }
-        case .unknown:
-            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
-                fail(job, "a job that may not be repeated is sent again after an unknown outcome")
-            }
+            if !isSafe { fail(job, "\(again) a crash") }
+        case .failed: if isCrash, !isSafe { fail(job, "\(again) a crash") }
+        case .answered, .unknown:
+            let end = job.last == .answered ? "an answer that does not refuse it" : "an unknown outcome"
+            let mayRetry = route.mayRetry(job.method, isKeyed: job.isKeyed)
+            if isCrash ? !isSafe : !mayRetry { fail(job, "\(again) \(end)") }
         case .stopped, .crashed:
             note("sent again after a \(job.last.rawValue) attempt")
-            if !isSafe { fail(job, "a job that may not be repeated is sent again after a crash or a stop") }
+            if !isSafe { fail(job, "\(again) a crash or a stop") }
         }
         if job.last != .none { note("sent again after \(job.last.rawValue)") }
     }

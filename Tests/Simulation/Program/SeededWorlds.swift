@@ -78,12 +78,8 @@ struct SeededWorlds: Sendable {
     private func orders(_ count: Int, _ arguments: Arguments, _ plant: String?) -> [Order] {
         (0..<count).map { number in
             let jobs = arguments.runsControls ? size : min(size, arguments.jobs - number * size)
-            return Order(
-                seed: arguments.seed + UInt64(number),
-                jobs: jobs,
-                plant: plant,
-                traced: arguments.traced
-            )
+            let seed = arguments.seed + UInt64(number)
+            return Order(seed: seed, jobs: jobs, plant: plant, traced: arguments.traced)
         }
     }
 

@@ -4,9 +4,8 @@ enum ScenarioBatch {
     static func run(_ name: String?, seed: UInt64) -> Int32 {
         let chosen = Scenario.all.filter { scenario in name.map { scenario.name.hasPrefix($0) } ?? true }
         guard !chosen.isEmpty else {
-            print(
-                "there is no such scenario; the scenarios are: \(Scenario.all.map(\.name).joined(separator: " "))"
-            )
+            let names = Scenario.all.map(\.name).joined(separator: " ")
+            print("there is no such scenario; the scenarios are: \(names)")
             return 64
         }
         let began = monotonicNanoseconds()

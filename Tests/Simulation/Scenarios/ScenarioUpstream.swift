@@ -73,11 +73,6 @@ final class ScenarioUpstream {
         seen(begin, end).count { $0.status == 200 }
     }
 
-    func attemptsPerSuccess(_ begin: Double, _ end: Double) -> Double? {
-        let good = served(begin, end)
-        return good > 0 ? Double(seen(begin, end).count) / Double(good) : nil
-    }
-
     private func first(_ moment: Double) -> Int {
         var (low, high) = (0, visits.count)
         while low < high {

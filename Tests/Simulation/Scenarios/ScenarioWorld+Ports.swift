@@ -2,7 +2,7 @@ import RelayBase
 import RelayCore
 import RelayRoute
 
-// What the relay sends and tells.
+// The requests that the relay sends, and the events that it tells.
 extension Confined where Value == ScenarioWorld {
     func take(_ request: OutboundRequest, _ port: UInt16) async throws(Failure) -> InboundResponse {
         guard !Task.isCancelled else { throw Failure(.cancelled, sent: .neverSent, "cancelled") }

@@ -12,11 +12,6 @@ final class ScenarioWorld: Simulated {
     /// A part of what keeps an upstream's trouble from spreading.
     enum Part { case breaker, budget, window, throttling }
 
-    struct Look {
-        let at: Double
-        let window: Int?
-    }
-
     let isControl: Bool
     let timeline = Timeline()
     let queue = RunQueue()
@@ -25,7 +20,7 @@ final class ScenarioWorld: Simulated {
     var calls: [Call] = []
     var kept = 0
     var requestMethod = Method.get
-    private(set) var looks: [Look] = []
+    private(set) var looks: [(at: Double, window: Int?)] = []
     private var settings = Snapshot.Settings()
     var draw: SplitMix64
     private var isReached = false
@@ -41,8 +36,6 @@ final class ScenarioWorld: Simulated {
     }
 
     deinit { GlobalQueue.leave() }
-
-    // How it is made.
 
     /// A route to an upstream of its own, with the defaults of one; in a control the parts `off` are switched off.
     func route(
@@ -104,8 +97,6 @@ final class ScenarioWorld: Simulated {
         serving.jobs.configured(DurableJobs.Settings())
     }
 
-    // Its time.
-
     func plan(at moment: Double, _ body: @escaping () -> Void) {
         timeline.add(.call(body), at: Int64(moment * 1e9))
     }
@@ -138,7 +129,7 @@ final class ScenarioWorld: Simulated {
         guard let serving, let route = routes.first, let entry = serving.engine.snapshot.routes[route.name]
         else { return }
         let standing = entry.memory.traffic.standing(of: route, Instant(nanoseconds: timeline.now))
-        looks.append(Look(at: now, window: standing.upstreams.first?.window))
+        looks.append((now, standing.upstreams.first?.window))
         plan(at: now + 0.1) { [unowned self] in look() }
     }
 
@@ -149,8 +140,6 @@ final class ScenarioWorld: Simulated {
         store = nil
         repeat { queue.run() } while timeline.goOn()
     }
-
-    // The outcome of the scenario.
 
     var unfinished: Int { store?.unfinished ?? 0 }
 

@@ -34,6 +34,16 @@ extension Scenario {
         }
     }
 
+    private static func attemptsPerSuccess(
+        _ upstream: ScenarioUpstream,
+        _ begin: Double,
+        _ end: Double
+    ) -> Figure {
+        let good = upstream.served(begin, end)
+        let attempts = good > 0 ? Double(upstream.seen(begin, end).count) / Double(good) : nil
+        return Figure("attempts per success since the stall's end", attempts, atMost: 1.1, control: 1.3)
+    }
+
     private static func answered(
         _ world: ScenarioWorld,
         _ upstream: ScenarioUpstream,
@@ -50,12 +60,7 @@ extension Scenario {
                 atMost: 30,
                 control: 30
             ),
-            Figure(
-                "attempts per success since the stall's end",
-                upstream.attemptsPerSuccess(end, last),
-                atMost: 1.1,
-                control: 1.3
-            ),
+            attemptsPerSuccess(upstream, end, last),
         ]
     }
 
@@ -86,12 +91,7 @@ extension Scenario {
                 atMost: 1.25,
                 control: 2
             ),
-            Figure(
-                "attempts per success since the stall's end",
-                upstream.attemptsPerSuccess(end, drained - 1),
-                atMost: 1.1,
-                control: 1.3
-            ),
+            attemptsPerSuccess(upstream, end, drained - 1),
             Figure("jobs given up", world.kept - world.unfinished - world.ended(.succeeded), atMost: 0),
             Figure("explain tells of the breaker", isSo: reason == "breaker_open"),
         ]

@@ -13,13 +13,8 @@ extension TrafficChecker {
     func waited(_ job: TrafficJob, _ outcome: Outcome) {
         guard let wait = outcome.report.permitWait else { return }
         note("waited for a permit")
-        waits.append(
-            TrafficWait(
-                job: job,
-                end: job.began + wait.saturatedNanoseconds,
-                isLetIn: !outcome.attempts.isEmpty
-            )
-        )
+        let end = job.began + wait.saturatedNanoseconds
+        waits.append(TrafficWait(job: job, end: end, isLetIn: !outcome.attempts.isEmpty))
     }
 
     func checkCallers() {

@@ -186,9 +186,8 @@ struct TrafficTerms {
             retry.methods = methods
             retry.maxRetryAfter = .seconds(2)
             retry.backoff = Backoff(schedule: .constant(.nanoseconds(retryWait)), jitter: .equal)
-            policy.recovery.append(
-                RecoveryRule(name: "again", on: FailureMatcher([.any]), action: .retry(retry))
-            )
+            let rule = RecoveryRule(name: "again", on: FailureMatcher([.any]), action: .retry(retry))
+            policy.recovery.append(rule)
         }
         if let standIn, !standIn.isFirst { policy.recovery.append(standIn.rule) }
         return policy

@@ -49,11 +49,8 @@ final class TrafficWorld: Simulated {
         let isSwapped = plant == .swapsUpstreams && count > 1
         listed = names.indices.map { place in
             let port = isSwapped && place < 2 ? 1 - place : place
-            return Upstream(
-                name: names[place],
-                origin: .upstream(port),
-                use: place == 0 ? .always : .failoverOnly
-            )
+            let use: Upstream.Use = place == 0 ? .always : .failoverOnly
+            return Upstream(name: names[place], origin: .upstream(port), use: use)
         }
         keptShare = isCalm ? 40 : draw.pick([0, 10, 40, 90])
         checker = TrafficChecker(timeline, names: names, wanted: plant?.sentences)
@@ -111,8 +108,6 @@ final class TrafficWorld: Simulated {
         for upstream in upstreams { upstream.isHealed = true }
         for place in listed.indices { order(place, opens: nil, for: 0) }
     }
-
-    // The course of things.
 
     func run() {
         GlobalQueue.enter(queue)

@@ -5,6 +5,8 @@ struct Reply {
     enum Kind {
         case fails(FailureKind, Sent)
         case answers(Answer)
+
+        var isSent: Bool { if case .fails(_, .neverSent) = self { false } else { true } }
     }
 
     /// Nanoseconds from the sending to the failure or the head of the answer.

@@ -16,6 +16,7 @@ struct CredentialCase {
     let settings: OAuth2Settings?
     let secrets: [SecretReference: Secret]
 
+    var authentication: Authentication { Authentication(form: form, credential: name) }
     var isFetched: Bool { if case .fetched = kind { true } else { false } }
     var isMissing: Bool { if case .fetched(true) = kind { true } else { false } }
 

@@ -78,19 +78,12 @@ struct RoutePolicyDraw {
     }
 
     private mutating func names() -> [ErrorTypeRule] {
-        func rule(
-            _ words: [String]?,
-            _ kind: FailureKind,
-            as status: Status? = nil,
-            codes: [String] = []
-        ) -> ErrorTypeRule {
-            ErrorTypeRule(on: words.map(matcher), apiCodes: codes, kind: kind, treatAsStatus: status)
-        }
         let all = [
-            rule(["429"], "throttled"), rule(["404"], "gone", as: 503),
-            rule(nil, "app_error", as: 422, codes: ["E42"]), rule(["api_error"], "never", codes: ["E7"]),
-            rule(["timeout"], "slow", as: 504), rule(["http_response_incomplete"], "cut", as: 401),
-            rule(["invalid_response"], "bad"),
+            errorType(["429"], "throttled"), errorType(["404"], "gone", as: 503),
+            errorType(nil, "app_error", as: 422, codes: ["E42"]),
+            errorType(["api_error"], "never", codes: ["E7"]), errorType(["timeout"], "slow", as: 504),
+            errorType(["http_response_incomplete"], "cut", as: 401),
+            errorType(["invalid_response"], "bad"),
         ]
         return (0..<draw.number(1...3)).map { _ in draw.pick(all) }
     }
@@ -186,4 +179,13 @@ func matcher(_ words: [String]) -> FailureMatcher { FailureMatcher(words.compact
 
 func pointer(_ text: String) -> JSONPointer {
     JSONPointer(tokens: text.split(separator: "/").map(String.init))
+}
+
+func errorType(
+    _ words: [String]?,
+    _ kind: FailureKind,
+    as status: Status? = nil,
+    codes: [String] = []
+) -> ErrorTypeRule {
+    ErrorTypeRule(on: words.map(matcher), apiCodes: codes, kind: kind, treatAsStatus: status)
 }

@@ -8,7 +8,7 @@ final class SimulatedEndpoint {
     struct Reply {
         enum Kind {
             case fails(FailureKind)
-            case answers(status: UInt16, body: String, isStream: Bool, breaks: Bool, grant: Grant?)
+            case answers(UInt16, String, isStream: Bool, breaks: Bool, grant: Grant?)
         }
 
         var after: Int64
@@ -84,18 +84,9 @@ final class SimulatedEndpoint {
         body += "}"
         let isStream = draw.chance(30)
         let breaks = isStream && draw.chance(15)
-        let grant = Grant(generation: generation, lifetime: lifetime, refreshToken: rotated)
-        return Reply(
-            after: after,
-            kind: .answers(
-                status: 200,
-                body: body,
-                isStream: isStream,
-                breaks: breaks,
-                grant: breaks ? nil : grant
-            ),
-            coverage: breaks ? .tokenBroken : coverage
-        )
+        let grant = breaks ? nil : Grant(generation: generation, lifetime: lifetime, refreshToken: rotated)
+        let kind = Reply.Kind.answers(200, body, isStream: isStream, breaks: breaks, grant: grant)
+        return Reply(after: after, kind: kind, coverage: breaks ? .tokenBroken : coverage)
     }
 
     private func garbage() -> Reply {
@@ -114,7 +105,7 @@ final class SimulatedEndpoint {
     private func answer(_ after: Int64, _ status: UInt16, _ body: String, _ coverage: Coverage) -> Reply {
         Reply(
             after: after,
-            kind: .answers(status: status, body: body, isStream: draw.chance(30), breaks: false, grant: nil),
+            kind: .answers(status, body, isStream: draw.chance(30), breaks: false, grant: nil),
             coverage: coverage
         )
     }

@@ -14,27 +14,25 @@ extension Confined where Value == World {
     {
         let job = request.fields.jobNumber
         var reply = value.began(request, job: job, upstream: upstream)
-        if case .fails(_, .neverSent) = reply.kind {
-        } else if case .stream(let source) = request.body {
+        if reply.kind.isSent, case .stream(let source) = request.body {
             while try await source.next() != nil {}
         }
         let now = value.timeline.now
         var at = now.addingReportingOverflow(reply.after).partialValue
         let idleEnd = now + request.timeouts.idle.saturatedNanoseconds
-        if at > idleEnd, isSent(reply) {
+        if at > idleEnd, reply.kind.isSent {
             reply.kind = .fails(.connectionReadTimeout, .unknown)
             at = idleEnd
         }
         let isPatient = value.plant == .lateTransport
         if at >= request.deadline.nanoseconds, reply.after > 0, !isPatient {
-            reply.kind = .fails(
-                isSent(reply) ? .httpResponseTimeout : .connectionTimeout,
-                isSent(reply) ? .unknown : .neverSent
-            )
+            let isSent = reply.kind.isSent
+            reply.kind =
+                isSent ? .fails(.httpResponseTimeout, .unknown) : .fails(.connectionTimeout, .neverSent)
             at = request.deadline.nanoseconds
         }
         guard await pause(until: at) else {
-            let sent: Sent = isSent(reply) ? .unknown : .neverSent
+            let sent: Sent = reply.kind.isSent ? .unknown : .neverSent
             value.checker.gave(job, .fails(.cancelled, sent), nil)
             throw Failure(.cancelled, sent: sent, "cancelled")
         }
@@ -50,10 +48,6 @@ extension Confined where Value == World {
     /// As the checker believes them to be.
     private func timeouts(of job: Int) -> Timeouts {
         value.checker.jobs[job]?.route.policy.timeouts ?? Timeouts()
-    }
-
-    private func isSent(_ reply: Reply) -> Bool {
-        if case .fails(_, .neverSent) = reply.kind { false } else { true }
     }
 
     private func inbound(_ answer: Answer, _ job: Int, _ timeouts: Timeouts) -> InboundResponse {

@@ -44,9 +44,8 @@ final class World: Simulated {
         // One more than routes have: a planted bug leads to it.
         for index in 0...World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
         for index in 0..<World.credentialCount {
-            credentials.append(
-                CredentialCase(index, &draw, isMissing: index == 3 && seed % 2 == 0, plant: plant)
-            )
+            let isMissing = index == 3 && seed % 2 == 0
+            credentials.append(CredentialCase(index, &draw, isMissing: isMissing, plant: plant))
             endpoints.append(SimulatedEndpoint(seed: draw.next(), credential: index))
             checker.credentials.append(CredentialRecord(definition: credentials[index]))
         }
