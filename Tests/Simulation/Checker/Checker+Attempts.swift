@@ -87,14 +87,11 @@ extension Checker {
         job.repliedWallSeconds = wallSeconds
     }
 
-    func streamEnded(_ owner: SimulatedBody.Owner, _ broke: FailureKind?, _ record: StreamRecord) {
+    func streamEnded(_ owner: SimulatedBody.Owner, _ record: StreamRecord) {
         switch owner {
         case .credential(let credential, let grant):
-            if case .ended = record.stage {
-                tokenAnswered(credential, grant)
-            } else {
-                tokenFailed(credential)
-            }
+            if case .ended = record.stage { return tokenAnswered(credential, grant) }
+            tokenFailed(credential)
         case .job(let number):
             guard let job = jobs[number] else { return }
             if let since = record.readSince { job.contentMoved(for: now - since) }
@@ -104,10 +101,8 @@ extension Checker {
                 note(.streamCollected)
             case .broke(let kind):
                 note(job, .streamBroke, 0, 0, kind.rawValue)
-                note(
-                    kind == .httpResponseTimeout
-                        ? .streamLate : kind == .connectionReadTimeout ? .streamSlow : .streamBroke
-                )
+                let isSlow = kind == .connectionReadTimeout
+                note(kind == .httpResponseTimeout ? .streamLate : isSlow ? .streamSlow : .streamBroke)
             default:
                 note(job, .streamLeft)
                 note(record.isTooSlow ? .streamSlow : .streamLeft)

@@ -60,7 +60,7 @@ struct SeededWorlds: Sendable {
             for (what, count) in coverage.sorted(by: { $0.key < $1.key }) { print("  \(count)\t\(what)") }
         }
         let jobs = results.reduce(0) { $0 + $1.jobs }
-        let virtual = results.reduce(0) { $0 + $1.virtualTime / 1_000_000_000 }
+        let virtual = results.reduce(0) { $0 + $1.virtualTime } / 1_000_000_000
         let most = results.map(\.mostInFlight).max() ?? 0
         let seconds = Double(monotonicNanoseconds() - began) / 1e9
         print(
@@ -85,14 +85,7 @@ struct SeededWorlds: Sendable {
 
     /// The outcomes up to the first broken promise.
     private func results(_ orders: [Order], _ arguments: Arguments, seconds: Int? = nil) -> [Result] {
-        let run = run
-        return Workers(
-            orders.indices,
-            seconds: seconds,
-            isLast: { $0.violation != nil },
-            work: { run(orders[$0]) }
-        )
-        .run(threads: min(arguments.threads, orders.count))
+        Workers(self, orders, seconds: seconds).run(threads: arguments.threads)
     }
 
     private func tell(_ result: Result) {

@@ -116,7 +116,7 @@ final class SimulatedBody: BodySource {
         let idleEnd = max(latest, record.value.readSince ?? 0) + timeouts.idle.saturatedNanoseconds
         guard await world.pause(until: min(at, deadline, idleEnd)) else {
             record.value.stage = .left
-            world.value.checker.streamEnded(owner, nil, record.value)
+            world.value.checker.streamEnded(owner, record.value)
             throw Failure(.cancelled, sent: .unknown, "cancelled")
         }
         guard record.value.isOpen else { throw Failure(.cancelled, sent: .unknown, "the body was given up") }
@@ -125,7 +125,7 @@ final class SimulatedBody: BodySource {
         if index == flow.breaksAfter { throw broke(.httpResponseIncomplete) }
         if index >= flow.pieces || content.isEmpty {
             record.value.stage = .ended
-            world.value.checker.streamEnded(owner, nil, record.value)
+            world.value.checker.streamEnded(owner, record.value)
             return nil
         }
         state.withLock { ($0.next, $0.latest) = (index + 1, world.value.timeline.now) }
@@ -135,13 +135,13 @@ final class SimulatedBody: BodySource {
 
     private func broke(_ kind: FailureKind) -> Failure {
         record.value.stage = .broke(kind)
-        world.value.checker.streamEnded(owner, kind, record.value)
+        world.value.checker.streamEnded(owner, record.value)
         return Failure(kind, sent: .unknown, "simulated")
     }
 
     private func leave() {
         guard record.value.isOpen else { return }
         record.value.stage = .left
-        world.value.checker.streamEnded(owner, nil, record.value)
+        world.value.checker.streamEnded(owner, record.value)
     }
 }
