@@ -22,7 +22,7 @@ extension Checker {
         job.attemptPlace = job.place
         if job.place == 0, isConstrained, let lighter = job.route.lighter {
             job.attemptPlace = lighter
-            coverage.note(.constrained)
+            note(.constrained)
         }
         job.begunAt.insert(job.route.upstreams[job.attemptPlace])
     }
@@ -31,38 +31,35 @@ extension Checker {
     func sent(_ job: JobRecord, _ request: OutboundRequest, upstream: Int, isRefused: Bool) {
         beginIfDue(job)
         note(job, isRefused ? .refusedUnsent : .sent, upstream, token(request, job))
-        let number = job.number
         let isRedirected = followed(job, request)
         switch job.stage {
         case .attempting: break
         case .judging where isRedirected: break
-        case .waiting: return violated(number, "an attempt is sent before its wait is over")
-        case .sending, .judging: return violated(number, "an attempt is sent while another is under way")
-        case .closing: return violated(number, "an attempt is sent although no rule sends again")
+        case .waiting: return fail(job, "an attempt is sent before its wait is over")
+        case .sending, .judging: return fail(job, "an attempt is sent while another is under way")
+        case .closing: return fail(job, "an attempt is sent although no rule sends again")
         }
-        if job.isUnpreparable { violated(number, "a request that cannot be prepared is sent") }
-        if let at = job.cancelledAt, now > at {
-            violated(number, "an attempt is sent after the job was cancelled")
-        }
+        if job.isUnpreparable { fail(job, "a request that cannot be prepared is sent") }
+        if let at = job.cancelledAt, now > at { fail(job, "an attempt is sent after the job was cancelled") }
         if (job.attemptBegan.last ?? 0) >= job.deadline {
-            violated(number, "an attempt begins at or after the job's deadline")
+            fail(job, "an attempt begins at or after the job's deadline")
         }
-        if now > job.deadline, !isRefused { violated(number, "an attempt is sent after the job's deadline") }
+        if now > job.deadline, !isRefused { fail(job, "an attempt is sent after the job's deadline") }
         if job.route.credential == nil, job.program == nil, !isRedirected, now != job.attemptBegan.last {
-            violated(number, "an attempt is sent later than its wait says")
+            fail(job, "an attempt is sent later than its wait says")
         }
         if request.deadline.nanoseconds != job.attemptDeadline {
-            violated(number, "an attempt's deadline is not the earlier of its own and the job's")
+            fail(job, "an attempt's deadline is not the earlier of its own and the job's")
         }
         if !isRefused { job.visited.insert(upstream) }
         if upstream != job.route.upstreams[job.attemptPlace] {
-            violated(number, "an attempt goes to another upstream than the rules say")
+            fail(job, "an attempt goes to another upstream than the rules say")
         }
         if job.isBodyGone, case .stream = request.body {
-            violated(number, "a body that can be read once is sent a second time")
+            fail(job, "a body that can be read once is sent a second time")
         }
         if job.streams.contains(where: \.isOpen) {
-            violated(number, "an attempt is sent while an earlier answer's body is open")
+            fail(job, "an attempt is sent while an earlier answer's body is open")
         }
         if job.program == nil {
             checkKey(job, request)
@@ -71,58 +68,52 @@ extension Checker {
         }
         checkCredential(job, request, upstream)
         if job.route.numbersAttempts, value("x-attempt", request) != "\(job.attemptBegan.count)" {
-            violated(number, "an attempt does not carry its number")
+            fail(job, "an attempt does not carry its number")
         }
         job.stage = .sending
     }
 
-    /// The transport gave its answer.
     func gave(_ number: Int, _ reply: Reply.Kind, _ stream: StreamRecord?) {
         guard let job = jobs[number] else { return }
         switch reply {
         case .fails(let kind, let sent): note(job, .failed, 0, sent == .unknown ? 1 : 0, kind.rawValue)
         case .answers(let answer):
             note(job, .answered, Int(answer.status), answer.document.rawValue, "\(answer.document)")
-            if let form = answer.retryAfter { coverage.note(form.coverage) }
+            if let form = answer.retryAfter { note(form.coverage) }
         }
         if let stream { job.streams.append(stream) }
-        if case .fails(_, .neverSent) = reply {} else { reached(job) }
+        if reply.isSent { reached(job) }
         job.stage = .judging(reply, stream)
         job.repliedWallSeconds = wallSeconds
     }
 
-    func streamEnded(_ owner: SimulatedBody.Owner, _ broke: FailureKind?, _ record: StreamRecord) {
+    func streamEnded(_ owner: SimulatedBody.Owner, _ record: StreamRecord) {
         switch owner {
         case .credential(let credential, let grant):
-            if case .ended = record.stage {
-                tokenAnswered(credential, grant)
-            } else {
-                tokenFailed(credential)
-            }
+            if case .ended = record.stage { return tokenAnswered(credential, grant) }
+            tokenFailed(credential)
         case .job(let number):
             guard let job = jobs[number] else { return }
             if let since = record.readSince { job.contentMoved(for: now - since) }
             switch record.stage {
             case .ended:
                 note(job, .streamEnded)
-                coverage.note(.streamCollected)
+                note(.streamCollected)
             case .broke(let kind):
                 note(job, .streamBroke, 0, 0, kind.rawValue)
-                coverage.note(
-                    kind == .httpResponseTimeout
-                        ? .streamLate : kind == .connectionReadTimeout ? .streamSlow : .streamBroke
-                )
+                let isSlow = kind == .connectionReadTimeout
+                note(kind == .httpResponseTimeout ? .streamLate : isSlow ? .streamSlow : .streamBroke)
             default:
                 note(job, .streamLeft)
-                coverage.note(record.isTooSlow ? .streamSlow : .streamLeft)
+                note(record.isTooSlow ? .streamSlow : .streamLeft)
             }
         }
     }
 
     /// The core wants more of content that came too slowly.
     func readOn(_ owner: SimulatedBody.Owner) {
-        guard case .job(let number) = owner, jobs[number] != nil else { return }
-        violated(number, "content is collected although it comes too slowly")
+        guard case .job(let number) = owner, let job = jobs[number] else { return }
+        fail(job, "content is collected although it comes too slowly")
     }
 
     /// The failure of the attempt at hand; nil for a success.
@@ -146,7 +137,7 @@ extension Checker {
             if let kind = stream?.failure { return Facts(kind, .unknown, status: answer.status) }
             let policy = job.route.policy
             if redirect(job, answer) != nil, !job.isBodyGone {
-                violated(job.number, "a redirect is not followed although its route says so")
+                fail(job, "a redirect is not followed although its route says so")
             }
             let limit = min(policy.success.inspectLimit, policy.limits.body)
             if isLookedInto(answer, job), answer.document.bytes.count > limit {
@@ -154,15 +145,8 @@ extension Checker {
             }
             var isInMemory = true
             if let stream { if case .ended = stream.stage {} else { isInMemory = false } }
-            if !isInMemory, isLookedInto(answer, job) {
-                violated(job.number, "an answer is judged without its body")
-            }
-            return Facts.of(
-                answer,
-                isInMemory: isInMemory,
-                method: job.method,
-                policy: policy
-            )
+            if !isInMemory, isLookedInto(answer, job) { fail(job, "an answer is judged without its body") }
+            return Facts.of(answer, isInMemory: isInMemory, method: job.method, policy: policy)
         }
     }
 
@@ -189,9 +173,7 @@ extension Checker {
 
     private func checkKey(_ job: JobRecord, _ request: OutboundRequest) {
         let key = key(job, request)
-        if job.key != nil, job.key != key {
-            violated(job.number, "two attempts carry different idempotency keys")
-        }
+        if job.key != nil, job.key != key { fail(job, "two attempts carry different idempotency keys") }
         job.key = key
         job.isKeyed = job.options.hasIdempotencyKey || key != nil
     }
@@ -204,9 +186,8 @@ extension Checker {
     /// A failed attempt is recorded, with what the rules make of it.
     func attemptFailed(_ job: JobRecord, _ attempt: Attempt) {
         beginIfDue(job)
-        let number = job.number
         guard let failure = attempt.failure else {
-            return violated(number, "a failed attempt is recorded without its failure")
+            return fail(job, "a failed attempt is recorded without its failure")
         }
         note(
             job,
@@ -215,29 +196,24 @@ extension Checker {
             code(attempt.next),
             "\(failure.kind.rawValue); \(attempt.rule ?? "no rule") \(attempt.next?.name ?? "acts")"
         )
-        job.hasFailed = true
         let began = job.attemptBegan.last ?? 0
-        if attempt.number != job.attemptBegan.count || attempt.beganAt != SimulatedTime.wall(at: began) {
-            return violated(number, "an attempt is recorded with another number or time than it had")
+        if attempt.number != job.attemptBegan.count || attempt.beganAt != Timeline.wall(at: began) {
+            return fail(job, "an attempt is recorded with another number or time than it had")
         }
         // A strategy is asked after the attempt's end.
         let end = job.program?.askedAt ?? now
         if began + attempt.duration.saturatedNanoseconds != end {
-            violated(number, "an attempt is recorded with another duration than it had")
+            fail(job, "an attempt is recorded with another duration than it had")
         }
-        if case .sending = job.stage {
-            return violated(number, "an attempt has failed that is still under way")
-        }
+        if case .sending = job.stage { return fail(job, "an attempt has failed that is still under way") }
         if let program = job.program { return programFailed(job, program, failure, attempt) }
         // The answer that a durable job got stands, whoever stops its run.
         let stands = job.isDurable && failure.kind != .cancelled
         if job.cancelledAt != nil, !stands { return attemptCancelled(job, failure, attempt) }
-        guard var facts = facts(job) else {
-            return violated(number, "a good answer is recorded as a failure")
-        }
+        guard var facts = facts(job) else { return fail(job, "a good answer is recorded as a failure") }
         if case .attempting = job.stage { credentialWasMissing(job) }
         if facts.isRefusal, quickRule(job, facts) != nil {
-            violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
+            fail(job, "a rule of quick_recovery matches, and the attempt failed all the same")
         }
         facts.name(job.route.policy.errorTypes)
         // A redirected request may have had its effect, unless the redirect asked for it again and it was answered.
@@ -251,14 +227,14 @@ extension Checker {
         }
         if facts.sent != .neverSent { job.wire += 1 }
         if job.wire > job.maxAttempts {
-            violated(number, "more attempts may have reached an upstream than the job is allowed")
+            fail(job, "more attempts may have reached an upstream than the job is allowed")
         }
         decided(job, attempt, facts)
     }
 
     func attemptCancelled(_ job: JobRecord, _ failure: Failure, _ attempt: Attempt) {
         if failure.kind != .cancelled || attempt.next != nil {
-            violated(job.number, "a rule is asked about a job that was cancelled")
+            fail(job, "a rule is asked about a job that was cancelled")
         }
         job.stage = .closing(.failed(.cancelled))
     }
@@ -275,17 +251,15 @@ extension Checker {
     private func checkReport(_ job: JobRecord, _ failure: Failure, _ facts: Facts) {
         let kind = job.isRefusedForGood ? .credentialsFailed : facts.kind
         if failure.kind != kind {
-            violated(job.number, "a failure is called \(failure.kind.rawValue) and is \(kind.rawValue)")
+            fail(job, "a failure is called \(failure.kind.rawValue) and is \(kind.rawValue)")
         }
-        if failure.sent != facts.sent {
-            violated(job.number, "a failure's verdict is not what happened on the wire")
-        }
+        if failure.sent != facts.sent { fail(job, "a failure's verdict is not what happened on the wire") }
         if failure.status?.rawValue != facts.status {
-            violated(job.number, "a failure has another status than the answer")
+            fail(job, "a failure has another status than the answer")
         }
         // A wait for another credential is not the answer's to name.
         if !job.isRefusedForGood, failure.retryAfter?.saturatedNanoseconds != facts.retryAfter {
-            violated(job.number, "a Retry-After is read as another wait than it asks for")
+            fail(job, "a Retry-After is read as another wait than it asks for")
         }
     }
 
@@ -297,27 +271,27 @@ extension Checker {
 
     private func cover(_ facts: Facts) {
         switch facts.sent {
-        case .neverSent: coverage.note(.neverSent)
-        case .unknown: coverage.note(.unknown)
-        case .refused: coverage.note(.refused)
-        case .answered: coverage.note(.answered)
+        case .neverSent: note(.neverSent)
+        case .unknown: note(.unknown)
+        case .refused: note(.refused)
+        case .answered: note(.answered)
         }
-        if facts.kind != facts.raw { coverage.note(.kindNamed) }
+        if facts.kind != facts.raw { note(.kindNamed) }
         switch facts.raw {
-        case .dnsError, .dnsTimeout: coverage.note(.kindDNS)
-        case .tlsCertificateError, .tlsProtocolError: coverage.note(.kindTLS)
-        case .connectionRefused, .connectionTerminated: coverage.note(.kindConnection)
+        case .dnsError, .dnsTimeout: note(.kindDNS)
+        case .tlsCertificateError, .tlsProtocolError: note(.kindTLS)
+        case .connectionRefused, .connectionTerminated: note(.kindConnection)
         case .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout, .httpResponseTimeout:
-            coverage.note(.kindTimeout)
-        case .httpResponseBodySize: coverage.note(.kindTooLarge)
-        case .httpProtocolError: coverage.note(facts.sent == .answered ? .kindStrangeStatus : .kindProtocol)
-        case .httpStatus: coverage.note(.kindStatus)
-        case .apiError: coverage.note(.kindAPI)
-        case .invalidResponse, .emptyResponse: coverage.note(.kindInvalid)
-        case .decoding: coverage.note(.kindDecoding)
-        case .credentialsFailed: coverage.note(.kindCredentials)
-        case "soft_failure": coverage.note(.kindSoft)
-        default: coverage.note(.kindProtocol)
+            note(.kindTimeout)
+        case .httpResponseBodySize: note(.kindTooLarge)
+        case .httpProtocolError: note(facts.sent == .answered ? .kindStrangeStatus : .kindProtocol)
+        case .httpStatus: note(.kindStatus)
+        case .apiError: note(.kindAPI)
+        case .invalidResponse, .emptyResponse: note(.kindInvalid)
+        case .decoding: note(.kindDecoding)
+        case .credentialsFailed: note(.kindCredentials)
+        case "soft_failure": note(.kindSoft)
+        default: note(.kindProtocol)
         }
     }
 }

@@ -2,17 +2,14 @@ import RelayBase
 import RelayJobs
 import RelayRoute
 
-/// The checker's knowledge of one credential.
 struct CredentialRecord {
     let definition: CredentialCase
     /// Upstream processes its value may go to.
     var upstreams: Set<Int> = []
     var inFlight = 0
-    /// How many tokens the endpoint has given.
     var given = 0
     var expiresAt: Int64 = .max
     var refreshAt: Int64 = .max
-    /// Expiry of every token, by its number.
     var expiries: [Int64] = [0]
     /// Jobs that met a refusal of the newest token.
     var refusals = 0
@@ -23,38 +20,35 @@ struct CredentialRecord {
 }
 
 extension Checker {
-    /// The core asks a token endpoint.
     func tokenAsked(_ index: Int, _ request: OutboundRequest) {
         note(.tokenAsked, index)
         let credential = credentials[index]
         guard let settings = credential.definition.settings else { return }
-        coverage.note(.tokenAsked)
+        note(.tokenAsked)
         if credential.inFlight > 0 {
-            violated(-1, "two token requests of credential \(index) are under way at once")
+            fail(nil, "two token requests of credential \(index) are under way at once")
         }
-        if credential.definition.isMissing {
-            violated(-1, "a token is asked for without the client's secret")
-        }
+        if credential.definition.isMissing { fail(nil, "a token is asked for without the client's secret") }
         if let at = credential.failedAt, now < at + settings.failureCooldown.saturatedNanoseconds {
-            violated(-1, "credential \(index) is asked for again within the cool-down of its failure")
+            fail(nil, "credential \(index) is asked for again within the cool-down of its failure")
         }
         if credential.given > 0 {
             let isExpired = now >= credential.expiresAt
             let isDue = now >= credential.refreshAt
             if !isExpired, !isDue, credential.refusals == 0 {
-                violated(
-                    -1,
+                fail(
+                    nil,
                     "credential \(index) is asked for although its newest token is good and was not refused"
                 )
             }
             if isExpired {
-                coverage.note(.tokenExpired)
+                note(.tokenExpired)
             } else if credential.refusals > 0 {
-                coverage.note(.tokenRefused)
+                note(.tokenRefused)
             } else {
-                coverage.note(.tokenEarly)
+                note(.tokenEarly)
             }
-            if credential.refusals > 1 { coverage.note(.tokenShared) }
+            if credential.refusals > 1 { note(.tokenShared) }
         }
         checkTokenRequest(index, credential, settings, request)
         credentials[index].inFlight += 1
@@ -66,17 +60,15 @@ extension Checker {
         _ settings: OAuth2Settings,
         _ request: OutboundRequest
     ) {
-        guard case .bytes(let bytes) = request.body else {
-            return violated(-1, "a token request has no form")
-        }
+        guard case .bytes(let bytes) = request.body else { return fail(nil, "a token request has no form") }
         let form = String(decoding: bytes, as: UTF8.self)
         if case .refreshToken = settings.grant {
             if !form.contains(SimulatedEndpoint.refreshToken(index, credential.refreshToken)) {
-                violated(-1, "a token request of credential \(index) does not carry the newest refresh token")
+                fail(nil, "a token request of credential \(index) does not carry the newest refresh token")
             }
         }
         if request.deadline.nanoseconds != now + settings.timeout.saturatedNanoseconds {
-            violated(-1, "a token request has another deadline than its credential says")
+            fail(nil, "a token request has another deadline than its credential says")
         }
     }
 
@@ -97,7 +89,7 @@ extension Checker {
         credentials[index].expiries.append(credentials[index].expiresAt)
         if let number = grant.refreshToken {
             credentials[index].refreshToken = number
-            coverage.note(.tokenRotated)
+            note(.tokenRotated)
         }
     }
 
@@ -110,25 +102,23 @@ extension Checker {
     /// An attempt failed before it was sent: its credential must really not have been there.
     func credentialWasMissing(_ job: JobRecord) {
         guard let index = job.route.credential else {
-            return violated(job.number, "an attempt fails unsent that needs no credential")
+            return fail(job, "an attempt fails unsent that needs no credential")
         }
         let credential = credentials[index]
-        if credential.definition.isMissing { return coverage.note(.tokenMissing) }
+        if credential.definition.isMissing { return note(.tokenMissing) }
         let cooldown = credential.definition.settings?.failureCooldown.saturatedNanoseconds ?? 0
-        if let at = credential.failedAt, now == at || now < at + cooldown {
-            return coverage.note(.tokenRemembered)
-        }
-        if now == job.attemptDeadline { return coverage.note(.tokenLate) }
-        violated(job.number, "an attempt fails for want of credential \(index), which had not failed")
+        if let at = credential.failedAt, now == at || now < at + cooldown { return note(.tokenRemembered) }
+        if now == job.attemptDeadline { return note(.tokenLate) }
+        fail(job, "an attempt fails for want of credential \(index), which had not failed")
     }
 
     /// A rule wants a newer token than the one the job has.
     func refused(_ job: JobRecord) {
         guard let index = job.route.credential else {
-            return violated(job.number, "a credential is renewed on a route without one")
+            return fail(job, "a credential is renewed on a route without one")
         }
         if job.isRefreshHeld {
-            violated(job.number, "a credential is renewed although a fresh one was refused a moment ago")
+            fail(job, "a credential is renewed although a fresh one was refused a moment ago")
         }
         job.refused = job.token
         job.renewed = job.token
@@ -196,23 +186,21 @@ extension Checker {
             if case .header = credential.definition.form { field = "x-api-key" }
             if case .basic = credential.definition.form { own = base64(Array("me:\(own)".utf8)) }
             if !credential.upstreams.contains(upstream) {
-                violated(job.number, "a credential goes to an origin it does not belong to")
+                fail(job, "a credential goes to an origin it does not belong to")
             }
             if credential.definition.isFetched {
                 if number < 1 || number > credential.given {
-                    violated(job.number, "an attempt carries a token nobody gave")
+                    fail(job, "an attempt carries a token nobody gave")
                 }
-                if number <= job.refused {
-                    violated(job.number, "an attempt carries the token that was refused before")
-                }
+                if number <= job.refused { fail(job, "an attempt carries the token that was refused before") }
                 if job.hops == 0, number < credential.expiries.count,
                     now >= credential.expiries[max(number, 0)]
                 {
-                    violated(job.number, "an attempt carries a token that has expired")
+                    fail(job, "an attempt carries a token that has expired")
                 }
                 job.token = number
             } else {
-                coverage.note(.tokenFixed)
+                note(.tokenFixed)
             }
         }
         var carried = 0
@@ -225,12 +213,12 @@ extension Checker {
                 if isOwnField, value.hasSuffix(own) {
                     carried += 1
                 } else if isOwnField || !value.hasSuffix("~u") {
-                    violated(job.number, "an attempt carries a secret that is not its route's")
+                    fail(job, "an attempt carries a secret that is not its route's")
                 }
             }
         }
         if job.route.credential != nil, carried != 1 {
-            violated(job.number, "an attempt does not carry its route's credential once")
+            fail(job, "an attempt does not carry its route's credential once")
         }
     }
 }

@@ -7,18 +7,16 @@ extension Checker {
     /// The core reports how a run of a durable job ended.
     ///
     /// - Returns: when its next run is due; nil when it has none.
-    func delivered(_ number: Int, _ delivery: RelayCore.Delivery) -> Int64? {
+    func delivered(_ number: Int, _ delivery: Delivery) -> Int64? {
         guard let job = jobs[number] else {
-            violated(number, "a job that has ended has another run")
+            fail(number, "a job that has ended has another run")
             return nil
         }
         note(job, .outcome, delivery.attempts.count, 0, word(delivery))
         let told = job.failedEvents + job.recoveredEvents + job.cannedEvents + job.breachEvents
-        if told != 0 {
-            violated(number, "a run of a durable job tells of an end that is not its own to tell")
-        }
-        if now > job.deadline { violated(number, "a run ends after the job's deadline") }
-        if let at = job.cancelledAt, now != at { violated(number, "a cancelled job does not end at once") }
+        if told != 0 { fail(job, "a run of a durable job tells of an end that is not its own to tell") }
+        if now > job.deadline { fail(job, "a run ends after the job's deadline") }
+        if let at = job.cancelledAt, now != at { fail(job, "a cancelled job does not end at once") }
         let until = next(job, delivery)
         checkAttempts(job, delivery)
         guard let until, job.cancelledAt == nil else {
@@ -47,12 +45,12 @@ extension Checker {
 
     /// A durable job's caller stopped it between two runs.
     func stoppedWaiting(_ number: Int) {
-        guard let job = jobs[number] else { return violated(number, "a job that has ended is stopped") }
-        if job.cancelledAt != now { violated(number, "a job that waits is stopped by nobody") }
+        guard let job = jobs[number] else { return fail(number, "a job that has ended is stopped") }
+        if job.cancelledAt != now { fail(job, "a job that waits is stopped by nobody") }
         job.outcomes += 1
     }
 
-    private func word(_ delivery: RelayCore.Delivery) -> String {
+    private func word(_ delivery: Delivery) -> String {
         let (report, kind) = (delivery.report, delivery.failure?.kind.rawValue ?? "untried")
         return switch delivery.ending {
         case .succeeded: "delivered \(report.status?.rawValue ?? 0) by \(report.source?.rawValue ?? "nobody")"
@@ -66,19 +64,18 @@ extension Checker {
     }
 
     /// When the job's next run is due after one that ended like that.
-    private func next(_ job: JobRecord, _ delivery: RelayCore.Delivery) -> Int64? {
-        let number = job.number
+    private func next(_ job: JobRecord, _ delivery: Delivery) -> Int64? {
         let failure = delivery.failure ?? Failure("untried", sent: .neverSent, "")
         switch delivery.ending {
         case .succeeded:
             guard let response = delivery.answer, let source = delivery.report.source else {
-                violated(number, "a delivery comes without an answer")
+                fail(job, "a delivery comes without an answer")
                 return nil
             }
             delivered(job, response, source)
         case .retry(let after):
             guard case .waiting(let until) = job.stage, now + after.saturatedNanoseconds == until else {
-                violated(number, "a run ends with another wait than its rule's")
+                fail(job, "a run ends with another wait than its rule's")
                 return nil
             }
             return until
@@ -86,17 +83,16 @@ extension Checker {
         case .dead(let reason): died(job, failure, reason, delivery)
         case .expired:
             if unsafeEnd(job, failure) != nil {
-                violated(number, "a job expires that may have been carried out, as if it had not")
+                fail(job, "a job expires that may have been carried out, as if it had not")
             }
-            coverage.note(.durableExpired)
-            if now < job.deadline { violated(number, "a durable job expires before its time") }
-        case .held, .routePaused: violated(number, "a durable job is put aside by no rule")
+            note(.durableExpired)
+            if now < job.deadline { fail(job, "a durable job expires before its time") }
+        case .held, .routePaused: fail(job, "a durable job is put aside by no rule")
         }
         return nil
     }
 
     private func putBack(_ job: JobRecord, _ reason: WaitReason?, _ failure: Failure) -> Int64? {
-        let number = job.number
         beginIfDue(job)
         if case .attempting = job.stage, failure.sent == .neverSent {
             if reason == .credentials { credentialWasMissing(job) }
@@ -104,24 +100,24 @@ extension Checker {
         } else if case .judging = job.stage, failure.sent == .neverSent {
             dropAttempt(job)
         } else if failure.sent == .neverSent {
-            violated(number, "a durable job is put back unsent, and was not about to be sent")
+            fail(job, "a durable job is put back unsent, and was not about to be sent")
         }
         guard job.cancelledAt == nil else {
-            coverage.note(.durableStopped)
+            note(.durableStopped)
             if failure.sent == .unknown || failure.sent == .answered, !mayRepeat(job) {
-                violated(number, "a job is put back whose outcome is unknown and that is not safe to repeat")
+                fail(job, "a job is put back whose outcome is unknown and that is not safe to repeat")
             }
             return nil
         }
         if reason == .credentials, failure.kind == .credentialsFailed, job.isRefusedForGood {
-            coverage.note(.durableRefused)
+            note(.durableRefused)
             return min(now + 3_000_000_000, job.deadline)
         }
         guard reason == .credentials, failure.kind == .credentialsFailed, failure.sent == .neverSent else {
-            violated(number, "a durable job is put back that nothing keeps from being sent")
+            fail(job, "a durable job is put back that nothing keeps from being sent")
             return nil
         }
-        coverage.note(.durableCredentials)
+        note(.durableCredentials)
         return min(now + 250_000_000, job.deadline)
     }
 
@@ -161,69 +157,54 @@ extension Checker {
         return failure.sent == .unknown ? .outcomeUnknown : .notRepeatable
     }
 
-    private func died(
-        _ job: JobRecord,
-        _ failure: Failure,
-        _ reason: EndReason,
-        _ delivery: RelayCore.Delivery
-    ) {
-        let number = job.number
-        coverage.note(.durableDead)
+    private func died(_ job: JobRecord, _ failure: Failure, _ reason: EndReason, _ delivery: Delivery) {
+        note(.durableDead)
         if job.isUnpreparable {
             if reason != .rejected || failure.kind != .preparation || !delivery.attempts.isEmpty {
-                violated(number, "a request that cannot be prepared ends as something else")
+                fail(job, "a request that cannot be prepared ends as something else")
             }
             return
         }
         if job.cancelledAt != nil, reason != .exhausted {
-            coverage.note(.durableUnknown)
+            note(.durableUnknown)
             let isUnsafe = failure.sent == .unknown || failure.sent == .answered
             if !isUnsafe || mayRepeat(job) {
-                violated(number, "a job is given up as unknown that could have been put back")
+                fail(job, "a job is given up as unknown that could have been put back")
             }
             return
         }
         let expected = unsafeEnd(job, failure)
-        if expected != nil {
-            coverage.note(expected == .outcomeUnknown ? .durableUnknown : .durableNotRepeatable)
-        }
+        if expected != nil { note(expected == .outcomeUnknown ? .durableUnknown : .durableNotRepeatable) }
         if reason != expected ?? .exhausted {
-            violated(number, "a job ends as \(reason.rawValue), not as \((expected ?? .exhausted).rawValue)")
+            fail(job, "a job ends as \(reason.rawValue), not as \((expected ?? .exhausted).rawValue)")
         }
         guard case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
-            return violated(number, "a durable job dies although a rule acts, or of another failure")
+            return fail(job, "a durable job dies although a rule acts, or of another failure")
         }
-        if expected == nil, now >= job.deadline { violated(number, "a durable job dies whose time is over") }
+        if expected == nil, now >= job.deadline { fail(job, "a durable job dies whose time is over") }
     }
 
     private func delivered(_ job: JobRecord, _ response: HTTPResponse, _ source: AnswerSource) {
-        let number = job.number
-        guard source == .upstream else { return violated(number, "a stand-in counts as delivered") }
+        guard source == .upstream else { return fail(job, "a stand-in counts as delivered") }
         guard case .judging(let reply, _) = job.stage else {
-            return violated(number, "a delivery that no upstream took")
+            return fail(job, "a delivery that no upstream took")
         }
         if let facts = facts(job) {
-            if quickRule(job, facts)?.status != response.status {
-                violated(number, "a failure counts as delivered")
-            }
+            if quickRule(job, facts)?.status != response.status { fail(job, "a failure counts as delivered") }
             return
         }
         tokenTaken(job)
-        coverage.note(job.earlierAttempts > 0 ? .durableLater : .durableDelivered)
+        note(job.earlierAttempts > 0 ? .durableLater : .durableDelivered)
         guard case .answers(let answer) = reply else { return }
-        if answer.status != response.status.rawValue {
-            violated(number, "an answer is kept with another status")
-        }
-        if case .stream = response.body { violated(number, "a delivery's answer is not collected") }
-        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
-            job.route.kept[job.answerKey] = (answer.status, now)
-        }
+        if answer.status != response.status.rawValue { fail(job, "an answer is kept with another status") }
+        if case .stream = response.body { fail(job, "a delivery's answer is not collected") }
+        keep(job, answer.status)
     }
 
-    private func checkAttempts(_ job: JobRecord, _ delivery: RelayCore.Delivery) {
+    private func checkAttempts(_ job: JobRecord, _ delivery: Delivery) {
         let began = job.attemptBegan.dropFirst(job.earlierAttempts)
-        if delivery.attempts.map(\.beganAt) != began.map(SimulatedTime.wall) {
-            violated(job.number, "a run tells of other attempts than it made")
+        if delivery.attempts.map(\.beganAt) != began.map(Timeline.wall) {
+            fail(job, "a run tells of other attempts than it made")
         }
     }
 }

@@ -4,19 +4,16 @@ import RelayJobs
 import RelayRoute
 
 extension Checker {
-    /// The core reports how a job ended.
     func outcome(_ number: Int, _ outcome: Outcome) {
-        guard let job = jobs[number] else {
-            return violated(number, "a job that has ended has another outcome")
-        }
+        guard let job = jobs[number] else { return fail(number, "a job that has ended has another outcome") }
         job.outcomes += 1
         note(job, .outcome, outcome.attempts.count, 0, word(outcome))
-        if job.outcomes > 1 { return violated(number, "a job has two outcomes") }
+        if job.outcomes > 1 { return fail(job, "a job has two outcomes") }
         if now > job.deadline + (job.program?.isDeaf == true ? 1_000_000_000 : 0) {
-            violated(number, "an outcome comes after the job's deadline")
+            fail(job, "an outcome comes after the job's deadline")
         }
-        if now == job.deadline { coverage.note(.outcomeAtDeadline) }
-        if let at = job.cancelledAt, now != at { violated(number, "a cancelled job does not end at once") }
+        if now == job.deadline { note(.outcomeAtDeadline) }
+        if let at = job.cancelledAt, now != at { fail(job, "a cancelled job does not end at once") }
         checkBreach(job, outcome)
         if job.isUnpreparable { return unpreparable(job, outcome) }
         checkAttempts(job, outcome)
@@ -26,7 +23,7 @@ extension Checker {
         } else if let response = outcome.answer, let source = outcome.report.source {
             answered(job, response, source, outcome)
         } else {
-            violated(number, "a job succeeds without an answer")
+            fail(job, "a job succeeds without an answer")
         }
     }
 
@@ -37,28 +34,26 @@ extension Checker {
     }
 
     private func unpreparable(_ job: JobRecord, _ outcome: Outcome) {
-        coverage.note(.preparationFailed)
+        note(.preparationFailed)
         if outcome.failure?.kind == .preparation, outcome.answer == nil, outcome.attempts.isEmpty,
             job.failedEvents == 1
         {
             return
         }
-        violated(job.number, "a request that cannot be prepared ends as something else")
+        fail(job, "a request that cannot be prepared ends as something else")
     }
 
     private func checkAttempts(_ job: JobRecord, _ outcome: Outcome) {
         // A cancelled wait may end in the instant in which its attempt would have begun.
         if outcome.attempts.count != job.attemptBegan.count {
-            return violated(job.number, "the outcome tells of another number of attempts than there were")
+            return fail(job, "the outcome tells of another number of attempts than there were")
         }
         for (attempt, began) in zip(outcome.attempts, job.attemptBegan) {
-            if attempt.beganAt != SimulatedTime.wall(at: began) {
-                violated(job.number, "an attempt began at another time than its rule said")
+            if attempt.beganAt != Timeline.wall(at: began) {
+                fail(job, "an attempt began at another time than its rule said")
             }
-            if began >= job.deadline {
-                violated(job.number, "an attempt begins at or after the job's deadline")
-            }
-            if attempt.duration < .zero { violated(job.number, "an attempt has a negative duration") }
+            if began >= job.deadline { fail(job, "an attempt begins at or after the job's deadline") }
+            if attempt.duration < .zero { fail(job, "an attempt has a negative duration") }
         }
     }
 
@@ -68,68 +63,65 @@ extension Checker {
         _ source: AnswerSource,
         _ outcome: Outcome
     ) {
-        let number = job.number
         switch source {
         case .upstream: answeredByUpstream(job, response, outcome)
         case .fallback, .placeholder:
-            coverage.note(source == .fallback ? .fallback : .placeholder)
+            note(source == .fallback ? .fallback : .placeholder)
             guard case .closing(.canned(let rule)) = job.stage,
                 case .respond(let canned) = job.route.policy.recovery[rule].action
-            else { return violated(number, "a placeholder is served that no rule asked for") }
+            else { return fail(job, "a placeholder is served that no rule asked for") }
             if canned.status != response.status || canned.source.rawValue != source.rawValue {
-                violated(number, "a placeholder is served that is not the rule's")
+                fail(job, "a placeholder is served that is not the rule's")
             }
-            if job.cannedEvents != 1 { violated(number, "a placeholder is served and not recorded once") }
+            if job.cannedEvents != 1 { fail(job, "a placeholder is served and not recorded once") }
         case .stale:
-            coverage.note(.stale)
+            note(.stale)
             guard case .closing(.stale) = job.stage, let kept = keptAnswer(job) else {
-                return violated(number, "a stale answer is served that no rule asked for")
+                return fail(job, "a stale answer is served that no rule asked for")
             }
-            if kept != response.status.rawValue {
-                violated(number, "another answer is served than the one kept")
-            }
-            if job.cannedEvents != 1 { violated(number, "a stale answer is served and not recorded once") }
+            if kept != response.status.rawValue { fail(job, "another answer is served than the one kept") }
+            if job.cannedEvents != 1 { fail(job, "a stale answer is served and not recorded once") }
         }
-        if job.failedEvents != 0 { violated(number, "an answered job is recorded as failed") }
+        if job.failedEvents != 0 { fail(job, "an answered job is recorded as failed") }
     }
 
     private func answeredByUpstream(_ job: JobRecord, _ response: HTTPResponse, _ outcome: Outcome) {
-        let number = job.number
         if job.recoveredEvents
             != (job.attemptBegan.count > 1 || outcome.attempts.last?.failure != nil ? 1 : 0)
         {
-            violated(number, "a recovery is not recorded once")
+            fail(job, "a recovery is not recorded once")
         }
-        if case .closing = job.stage { return violated(number, "a failure is passed on as a success") }
+        if case .closing = job.stage { return fail(job, "a failure is passed on as a success") }
         if case .judging = job.stage {
         } else if case .attempting = job.stage {
             guard let rule = quickRule(job, Facts(.credentialsFailed, .neverSent)),
                 rule.status == response.status
-            else {
-                return violated(number, "a success comes that no upstream gave")
-            }
+            else { return fail(job, "a success comes that no upstream gave") }
         } else {
-            return violated(number, "a success comes that no upstream gave")
+            return fail(job, "a success comes that no upstream gave")
         }
         if let facts = facts(job) {
             guard let rule = quickRule(job, facts) else {
-                return violated(number, "a failure is passed on as a success")
+                return fail(job, "a failure is passed on as a success")
             }
             if rule.status != response.status {
-                violated(number, "a quick recovery answers with another status than its rule's")
+                fail(job, "a quick recovery answers with another status than its rule's")
             }
-            return coverage.note(.quickRecovered)
+            return note(.quickRecovered)
         }
         guard case .judging(.answers(let answer), let stream) = job.stage else { return }
         if answer.status != response.status.rawValue {
-            violated(number, "an answer is passed on with another status")
+            fail(job, "an answer is passed on with another status")
         }
         tokenTaken(job)
-        coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
-        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
-            job.route.kept[job.answerKey] = (answer.status, now)
-        }
-        if stream?.isOpen == true { coverage.note(.streamPassed) }
+        note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
+        keep(job, answer.status)
+        if stream?.isOpen == true { note(.streamPassed) }
+    }
+
+    func keep(_ job: JobRecord, _ status: UInt16) {
+        guard job.isShareable, job.route.policy.response.keepsLastGood != nil else { return }
+        job.route.kept[job.answerKey] = (status, now)
     }
 
     /// The status of the last good answer to what the job asks for, unless it is too old.
@@ -141,19 +133,15 @@ extension Checker {
     }
 
     private func failed(_ job: JobRecord, _ failure: Failure, _ answer: HTTPResponse?) {
-        let number = job.number
-        if job.failedEvents != 1 { violated(number, "a failed job is not recorded once") }
+        if job.failedEvents != 1 { fail(job, "a failed job is not recorded once") }
         if failure.kind == .cancelled {
-            coverage.note(.cancelledOutcome)
-            if job.cancelledAt == nil { violated(number, "a job ends as cancelled that nobody cancelled") }
+            note(.cancelledOutcome)
+            if job.cancelledAt == nil { fail(job, "a job ends as cancelled that nobody cancelled") }
             return
         }
-        coverage.note(answer == nil ? .failedWithoutAnswer : .failedWithAnswer)
+        note(answer == nil ? .failedWithoutAnswer : .failedWithAnswer)
         guard case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
-            return violated(
-                number,
-                "a job fails although a rule acts, or as something else than its last attempt"
-            )
+            return fail(job, "a job fails although a rule acts, or as something else than its last attempt")
         }
     }
 }

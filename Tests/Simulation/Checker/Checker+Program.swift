@@ -6,13 +6,12 @@ import RelayRoute
 extension Checker {
     func prepares(_ job: JobRecord) {
         if job.cancelledAt != nil, job.attemptBegan.count > 1 || job.cancelledAt != now {
-            violated(job.number, "a request is prepared after the job was cancelled")
+            fail(job, "a request is prepared after the job was cancelled")
         }
-        if job.program?.isUnprepared == true { violated(job.number, "a failed preparation is not final") }
+        if job.program?.isUnprepared == true { fail(job, "a failed preparation is not final") }
         job.program?.isPreparing = true
     }
 
-    /// The code made a request of that key.
     func prepared(_ job: JobRecord, key: String?) {
         guard let program = job.program else { return }
         program.isPreparing = false
@@ -22,24 +21,23 @@ extension Checker {
 
     func consulted(_ job: JobRecord, _ name: String, _ context: RecoveryContext) {
         note(job, .consulted, context.attempt, context.attemptsLeft, name)
-        coverage.note(.programAsked)
-        let number = job.number
+        note(.programAsked)
         job.program?.askedAt = job.program?.askedAt ?? now
-        if job.cancelledAt != nil { violated(number, "a strategy is asked after the job was cancelled") }
-        if job.program?.isUnprepared == true { violated(number, "a failed preparation is not final") }
+        if job.cancelledAt != nil { fail(job, "a strategy is asked after the job was cancelled") }
+        if job.program?.isUnprepared == true { fail(job, "a failed preparation is not final") }
         switch job.stage {
         case .attempting, .judging: break
-        case .sending: violated(number, "a strategy is asked while an attempt is under way")
-        case .waiting, .closing: violated(number, "a strategy is asked after it was decided what follows")
+        case .sending: fail(job, "a strategy is asked while an attempt is under way")
+        case .waiting, .closing: fail(job, "a strategy is asked after it was decided what follows")
         }
         if context.attempt != job.attemptBegan.count {
-            violated(number, "a strategy is told of another attempt than the last")
+            fail(job, "a strategy is told of another attempt than the last")
         }
         if context.attemptsLeft > job.maxAttempts - wire(job) {
-            violated(number, "a strategy is told of more attempts than are left")
+            fail(job, "a strategy is told of more attempts than are left")
         }
         if context.timeLeft.saturatedNanoseconds != job.deadline - now {
-            violated(number, "a strategy is told of another time than is left")
+            fail(job, "a strategy is told of another time than is left")
         }
     }
 
@@ -55,32 +53,29 @@ extension Checker {
 
     func observedBegin(_ job: JobRecord, _ attempt: Attempt) {
         guard let program = job.program else { return }
-        let number = job.number
         note(job, .attempted, attempt.number)
-        if program.phase != .decided { violated(number, "an attempt begins before the last was decided") }
+        if program.phase != .decided { fail(job, "an attempt begins before the last was decided") }
         program.phase = .began
-        if attempt.number != job.attemptBegan.count + 1 || attempt.beganAt != SimulatedTime.wall(at: now) {
-            violated(number, "an attempt is told with another number or time than it has")
+        if attempt.number != job.attemptBegan.count + 1 || attempt.beganAt != Timeline.wall(at: now) {
+            fail(job, "an attempt is told with another number or time than it has")
         }
         if job.cancelledAt != nil, !job.attemptBegan.isEmpty {
-            violated(number, "an attempt begins after the job was cancelled")
+            fail(job, "an attempt begins after the job was cancelled")
         }
-        if program.isUnprepared { violated(number, "a failed preparation is not final") }
-        if now >= job.deadline { violated(number, "an attempt begins at or after the job's deadline") }
+        if program.isUnprepared { fail(job, "a failed preparation is not final") }
+        if now >= job.deadline { fail(job, "an attempt begins at or after the job's deadline") }
         switch job.stage {
         case .attempting where job.attemptBegan.isEmpty || job.isDue: break
         case .waiting(let until):
-            if now != until { violated(number, "an attempt begins at another time than its rule said") }
-        default: violated(number, "an attempt begins although no rule sends again")
+            if now != until { fail(job, "an attempt begins at another time than its rule said") }
+        default: fail(job, "an attempt begins although no rule sends again")
         }
         job.isDue = false
         begin(job, at: now)
         guard let place = job.route.policy.upstreams.firstIndex(where: { $0.name == attempt.upstream }) else {
-            return violated(number, "an attempt goes to an upstream the route does not have")
+            return fail(job, "an attempt goes to an upstream the route does not have")
         }
-        if place != job.attemptPlace {
-            violated(number, "an attempt goes to another upstream than the rules say")
-        }
+        if place != job.attemptPlace { fail(job, "an attempt goes to another upstream than the rules say") }
         program.sending = nil
         program.hasReached = false
         program.askedAt = nil
@@ -91,18 +86,18 @@ extension Checker {
 
     func observedAnswer(_ job: JobRecord, _ response: HTTPResponse, _ attempt: Attempt) {
         guard let program = job.program else { return }
-        if program.phase != .began { violated(job.number, "an observer hears of an answer out of order") }
+        if program.phase != .began { fail(job, "an observer hears of an answer out of order") }
         program.phase = .responded
         guard case .judging(.answers(let answer), _) = job.stage, answer.status == response.status.rawValue,
             attempt.number == job.attemptBegan.count
-        else { return violated(job.number, "an observer hears of an answer nobody gave") }
+        else { return fail(job, "an observer hears of an answer nobody gave") }
     }
 
     func observedDecision(_ job: JobRecord, _ attempt: Attempt) {
         guard let program = job.program else { return }
-        if program.phase == .decided { violated(job.number, "an observer hears twice of one decision") }
+        if program.phase == .decided { fail(job, "an observer hears twice of one decision") }
         if attempt.number != job.attemptBegan.count {
-            violated(job.number, "an observer hears of another attempt than the last")
+            fail(job, "an observer hears of another attempt than the last")
         }
         program.phase = .decided
     }

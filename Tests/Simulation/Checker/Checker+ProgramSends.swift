@@ -8,12 +8,11 @@ extension Checker {
     /// Attempts that may have reached an upstream, the one at hand included.
     func wire(_ job: JobRecord) -> Int { job.wire + (job.program?.hasReached == true ? 1 : 0) }
 
-    /// Bytes of the attempt at hand were sent.
     func reached(_ job: JobRecord) {
         guard let program = job.program else { return }
         program.hasReached = true
         if wire(job) > job.maxAttempts {
-            violated(job.number, "more attempts may have reached an upstream than the job is allowed")
+            fail(job, "more attempts may have reached an upstream than the job is allowed")
         }
     }
 
@@ -21,10 +20,10 @@ extension Checker {
     func sentByProgram(_ job: JobRecord, _ request: OutboundRequest, key: String?) {
         guard let program = job.program else { return }
         if program.isPreparing || program.isUnprepared {
-            violated(job.number, "a request is sent whose preparation failed")
+            fail(job, "a request is sent whose preparation failed")
         }
         guard program.phase == .began, program.sending == nil else {
-            return violated(job.number, "an attempt is sent that did not begin")
+            return fail(job, "an attempt is sent that did not begin")
         }
         var method = request.method
         if plant == .hidesMethod, job.number % 2 == 0 { method = .post }
@@ -32,7 +31,7 @@ extension Checker {
         let key = isSwapped ? key.map { $0 + "2" } : key
         program.sending = ProgramRecord.Sending(method: method, key: key)
         if let needed = program.neededKey, key != needed {
-            violated(job.number, "a request is repeated after an unknown outcome without the key it had")
+            fail(job, "a request is repeated after an unknown outcome without the key it had")
         }
     }
 
@@ -66,11 +65,10 @@ extension Checker {
 
     /// An attempt of a program's job failed, with what follows.
     func programFailed(_ job: JobRecord, _ program: ProgramRecord, _ failure: Failure, _ attempt: Attempt) {
-        let number = job.number
         if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
         let sent = wireVerdict(job)
         let isTrue = sent == .answered ? isVerdict(failure.sent, ofAnswerTo: job) : failure.sent == sent
-        if !isTrue { violated(number, "a failure's verdict is not what happened on the wire") }
+        if !isTrue { fail(job, "a failure's verdict is not what happened on the wire") }
         job.wire = wire(job)
         program.unsentInARow = sent == .neverSent ? program.unsentInARow + 1 : 0
         program.hasReached = false
@@ -81,82 +79,66 @@ extension Checker {
         if case .attempting = job.stage, failure.kind == .preparation, !program.isRenamed,
             !program.isUnprepared, !program.changesKey
         {
-            violated(number, "a request that was prepared is not sent")
+            fail(job, "a request that was prepared is not sent")
         }
         guard let next = attempt.next else {
             job.stage = .closing(.failed(failure.kind))
             return
         }
-        if program.isUnprepared { violated(number, "a failed preparation is not final") }
+        if program.isUnprepared { fail(job, "a failed preparation is not final") }
         guard let index = job.route.policy.recovery.firstIndex(where: { $0.name == attempt.rule }) else {
-            return violated(number, "something is decided without a rule")
+            return fail(job, "something is decided without a rule")
         }
-        programDecided(job, program, failure.sent, index, next)
+        programDecided(job, failure.sent, index, next)
         job.uses[index] += 1
     }
 
-    private func programDecided(
-        _ job: JobRecord,
-        _ program: ProgramRecord,
-        _ sent: Sent,
-        _ index: Int,
-        _ next: Attempt.Next
-    ) {
-        let number = job.number
+    private func programDecided(_ job: JobRecord, _ sent: Sent, _ index: Int, _ next: Attempt.Next) {
+        guard let program = job.program else { return }
         let rule = job.route.policy.recovery[index]
         switch (rule.action, next) {
         case (.consult(_, let methods), .retry(let after)):
             guard case .retry(let wanted)? = program.advice[rule.name] else {
-                return violated(number, "a strategy is said to retry that did not")
+                return fail(job, "a strategy is said to retry that did not")
             }
             var bounds = WaitBounds(unsentInARow: program.unsentInARow)
             bounds.wait(atLeast: wanted)
-            if !bounds.allow(after.saturatedNanoseconds) { violated(number, "a strategy's wait is changed") }
-            coverage.note(.programRetried)
-            repeats(job, program, sent, methods, after.saturatedNanoseconds)
+            if !bounds.allow(after.saturatedNanoseconds) { fail(job, "a strategy's wait is changed") }
+            note(.programRetried)
+            repeats(job, sent, methods, after.saturatedNanoseconds)
         case (.consult, .fail):
             guard case .stop? = program.advice[rule.name] else {
-                return violated(number, "a strategy is said to stop that did not")
+                return fail(job, "a strategy is said to stop that did not")
             }
             job.stage = .closing(.failed(.cancelled))
         case (.retry(let policy), .retry(let after)):
             if job.uses[index] + 1 >= policy.maxAttempts {
-                violated(number, "a rule repeats more often than it may")
+                fail(job, "a rule repeats more often than it may")
             }
-            repeats(job, program, sent, policy.methods, after.saturatedNanoseconds)
+            repeats(job, sent, policy.methods, after.saturatedNanoseconds)
         case (.refreshCredentials(let times), .refreshCredentials):
-            if job.uses[index] >= times { violated(number, "a rule refreshes more often than it may") }
+            if job.uses[index] >= times { fail(job, "a rule refreshes more often than it may") }
             refused(job)
-            repeats(job, program, sent, .idempotentOrKeyed, 0)
+            repeats(job, sent, .idempotentOrKeyed, 0)
         case (.failover(let target, let methods), .failover):
             if target == 0 || job.entered.contains(target) {
-                violated(number, "a failover enters an upstream again")
+                fail(job, "a failover enters an upstream again")
             }
             job.entered.append(target)
             job.place = target
-            repeats(job, program, sent, methods, 0)
+            repeats(job, sent, methods, 0)
         case (.respond, .respond): job.stage = .closing(.canned(rule: index))
         case (.respondStale, .respond(.stale)): job.stage = .closing(.stale)
         case (.fail, .fail): job.stage = .closing(.failed(.cancelled))
-        default: violated(number, "what is done is not the rule's action")
+        default: fail(job, "what is done is not the rule's action")
         }
     }
 
-    private func repeats(
-        _ job: JobRecord,
-        _ program: ProgramRecord,
-        _ sent: Sent,
-        _ methods: RepeatableMethods,
-        _ wait: Int64
-    ) {
-        let number = job.number
-        if job.wire >= job.maxAttempts {
-            violated(number, "an attempt is planned that the job is not allowed")
-        }
-        if wait < 0 { violated(number, "a wait is negative") }
-        if now + wait >= job.deadline {
-            violated(number, "an attempt is planned at or after the job's deadline")
-        }
+    private func repeats(_ job: JobRecord, _ sent: Sent, _ methods: RepeatableMethods, _ wait: Int64) {
+        guard let program = job.program else { return }
+        if job.wire >= job.maxAttempts { fail(job, "an attempt is planned that the job is not allowed") }
+        if wait < 0 { fail(job, "a wait is negative") }
+        if now + wait >= job.deadline { fail(job, "an attempt is planned at or after the job's deadline") }
         job.isDue = true
         job.stage = .waiting(until: now + wait)
         if methods == .any { program.neededKey = nil }
@@ -164,10 +146,8 @@ extension Checker {
         let method = program.sending?.method ?? job.method
         if ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method.rawValue) { return }
         guard methods == .idempotentOrKeyed, job.options.hasIdempotencyKey || program.sending?.key != nil
-        else {
-            return violated(number, Checker.repetition(after: sent))
-        }
+        else { return fail(job, Checker.repetition(after: sent)) }
         if !job.options.hasIdempotencyKey { program.neededKey = program.sending?.key }
-        coverage.note(.programKeyed)
+        note(.programKeyed)
     }
 }

@@ -3,7 +3,6 @@ import RelayJobs
 import RelayRoute
 
 extension Checker {
-    /// Redirects that are followed within one attempt.
     private static let mostHops = 5
 
     /// Whether the attempt is sent on because its answer was a redirect that its route follows.
@@ -13,21 +12,19 @@ extension Checker {
         }
         job.hops += 1
         if answer.status != 307, answer.status != 308 { job.hopsAsk = false }
-        coverage.note(.redirected)
-        if job.hops == Checker.mostHops { coverage.note(.redirectedOften) }
+        note(.redirected)
+        if job.hops == Checker.mostHops { note(.redirectedOften) }
         let method = job.hopMethod ?? job.program?.sending?.method ?? job.method
         let becomesGet =
             answer.status == 303 && method != .head
             || (answer.status == 301 || answer.status == 302) && method == .post
         job.hopMethod = becomesGet ? .get : method
         if becomesGet { job.hopDropped = true }
-        if request.method != job.hopMethod {
-            violated(job.number, "a redirect is followed with another method")
-        }
-        if request.target != target { violated(job.number, "a redirect is followed to another target") }
+        if request.method != job.hopMethod { fail(job, "a redirect is followed with another method") }
+        if request.target != target { fail(job, "a redirect is followed to another target") }
         if becomesGet, case .empty = request.body {
         } else if becomesGet {
-            violated(job.number, "a redirect that makes a GET is followed with content")
+            fail(job, "a redirect that makes a GET is followed with content")
         }
         return true
     }

@@ -9,39 +9,32 @@ extension Checker {
     func decided(_ job: JobRecord, _ attempt: Attempt, _ facts: Facts) {
         let rules = job.route.policy.recovery
         let acting = attempt.rule.flatMap { name in rules.firstIndex { $0.name == name } }
-        if attempt.rule != nil, acting == nil {
-            return violated(job.number, "a rule acts that the route does not have")
-        }
+        if attempt.rule != nil, acting == nil { return fail(job, "a rule acts that the route does not have") }
         job.isRefreshHeld = holdsRefresh(job, facts)
         var isExhausted = now >= job.deadline || job.wire >= job.maxAttempts
-        if now >= job.deadline { coverage.note(.deadlineSpent) }
-        if job.wire >= job.maxAttempts { coverage.note(.jobSpent) }
+        if now >= job.deadline { note(.deadlineSpent) }
+        if job.wire >= job.maxAttempts { note(.jobSpent) }
         for index in rules.indices {
             let matchesPlainly = facts.isCaught(by: rules[index].on, isExhausted: false)
             guard matchesPlainly || isExhausted && facts.isCaught(by: rules[index].on, isExhausted: true)
             else {
-                if index == acting {
-                    return violated(job.number, "a rule acts on a failure it does not match")
-                }
+                if index == acting { return fail(job, "a rule acts on a failure it does not match") }
                 continue
             }
             if index == acting {
-                if !matchesPlainly { coverage.note(.matchedExhausted) }
+                if !matchesPlainly { note(.matchedExhausted) }
                 return acted(job, attempt, facts, index)
             }
             switch passed(job, facts, index) {
             case .couldAct:
-                return violated(
-                    job.number,
-                    "rule \(rules[index].name) matches and could act, and is passed over"
-                )
+                return fail(job, "rule \(rules[index].name) matches and could act, and is passed over")
             case .spent: isExhausted = true
             case .silent: break
             }
         }
-        coverage.note(.noRule)
+        note(.noRule)
         coverHeldBack(attempt)
-        if attempt.next != nil { violated(job.number, "something is decided without a rule") }
+        if attempt.next != nil { fail(job, "something is decided without a rule") }
         job.stage = .closing(.failed(job.isRefusedForGood ? .credentialsFailed : facts.kind))
     }
 
@@ -58,20 +51,20 @@ extension Checker {
         case .retry(let policy):
             if facts.isRetryable == false { return .silent }
             if job.uses[index] + 1 >= policy.maxAttempts {
-                coverage.note(.ruleSpent)
+                note(.ruleSpent)
                 return .spent
             }
             guard maySendAgain(job, facts, policy.methods) else { return .spent }
             let (bounds, _) = bounds(job, facts, index, policy)
             if Double(now) + bounds.most + 1 < Double(job.deadline) { return .couldAct }
-            coverage.note(.noTimeLeft)
+            note(.noTimeLeft)
             return .spent
         case .refreshCredentials(let maxTimes):
             guard let credential = job.route.credential, credentials[credential].definition.isFetched else {
                 return .spent
             }
             if job.uses[index] < maxTimes, job.isRefreshHeld {
-                coverage.note(.tokenHeld)
+                note(.tokenHeld)
                 return .spent
             }
             return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed)
@@ -79,7 +72,7 @@ extension Checker {
         case .failover(let target, let methods):
             if !job.options.allowsFallback { return .silent }
             if now < job.route.coolingUntil[target] {
-                coverage.note(.coolingPassed)
+                note(.coolingPassed)
                 return .spent
             }
             let mayEnter =
@@ -91,7 +84,7 @@ extension Checker {
         case .respondStale:
             guard job.options.allowsFallback else { return .silent }
             if keptAnswer(job) != nil { return .couldAct }
-            coverage.note(.nothingKept)
+            note(.nothingKept)
             return .silent
         case .fail: return .couldAct
         default: return .silent
@@ -128,14 +121,13 @@ extension Checker {
     }
 
     private func acted(_ job: JobRecord, _ attempt: Attempt, _ facts: Facts, _ index: Int) {
-        let number = job.number
         coverHeldBack(attempt)
         switch (job.route.policy.recovery[index].action, attempt.next) {
         case (.retry(let policy), .retry(let after)?):
             retried(job, facts, index, policy, after.saturatedNanoseconds)
         case (.refreshCredentials(let maxTimes), .refreshCredentials?):
-            coverage.note(.refreshed)
-            if job.uses[index] >= maxTimes { violated(number, "a rule refreshes more often than it may") }
+            note(.refreshed)
+            if job.uses[index] >= maxTimes { fail(job, "a rule refreshes more often than it may") }
             checkRepeat(job, facts, .idempotentOrKeyed)
             refused(job)
             if facts.sent != .neverSent { job.unspent += 1 }
@@ -143,16 +135,16 @@ extension Checker {
             begin(job, at: now)
             job.stage = .attempting
         case (.failover(let target, let methods), .failover?):
-            coverage.note(.failedOver)
-            if !job.options.allowsFallback { violated(number, "a failover although the caller wants none") }
+            note(.failedOver)
+            if !job.options.allowsFallback { fail(job, "a failover although the caller wants none") }
             if target == 0 || job.entered.contains(target) {
-                violated(number, "a failover enters an upstream again")
+                fail(job, "a failover enters an upstream again")
             }
             if job.visited.contains(job.route.upstreams[target]) {
-                violated(number, "a failover leads to an upstream the job was sent to before")
+                fail(job, "a failover leads to an upstream the job was sent to before")
             }
             if now < job.route.coolingUntil[target] {
-                violated(number, "a failover enters an upstream within its cool-down")
+                fail(job, "a failover enters an upstream within its cool-down")
             }
             checkRepeat(job, facts, methods)
             job.entered.append(target)
@@ -160,67 +152,55 @@ extension Checker {
             begin(job, at: now)
             job.stage = .attempting
         case (.respond, .respond?):
-            coverage.note(.responded)
-            if job.isDurable { violated(number, "a stand-in counts as delivered") }
-            if !job.options.allowsFallback {
-                violated(number, "a placeholder although the caller wants none")
-            }
+            note(.responded)
+            if job.isDurable { fail(job, "a stand-in counts as delivered") }
+            if !job.options.allowsFallback { fail(job, "a placeholder although the caller wants none") }
             job.stage = .closing(.canned(rule: index))
         case (.respondStale, .respond(.stale)?):
-            if !job.options.allowsFallback {
-                violated(number, "a stale answer although the caller wants none")
-            }
-            if keptAnswer(job) == nil { violated(number, "an answer is served that is kept no more") }
+            if !job.options.allowsFallback { fail(job, "a stale answer although the caller wants none") }
+            if keptAnswer(job) == nil { fail(job, "an answer is served that is kept no more") }
             job.stage = .closing(.stale)
         case (.fail, .fail?):
-            coverage.note(.stopped)
+            note(.stopped)
             job.stage = .closing(.failed(facts.kind))
-        default: violated(number, "what is done is not the rule's action")
+        default: fail(job, "what is done is not the rule's action")
         }
         job.uses[index] += 1
     }
 
     private func retried(_ job: JobRecord, _ facts: Facts, _ index: Int, _ policy: RetryPolicy, _ wait: Int64)
     {
-        let number = job.number
-        coverage.note(.retried)
-        if job.uses[index] + 1 >= policy.maxAttempts {
-            violated(number, "a rule repeats more often than it may")
-        }
-        if facts.isRetryable == false { violated(number, "a failure that is not to be repeated is repeated") }
+        note(.retried)
+        if job.uses[index] + 1 >= policy.maxAttempts { fail(job, "a rule repeats more often than it may") }
+        if facts.isRetryable == false { fail(job, "a failure that is not to be repeated is repeated") }
         checkRepeat(job, facts, policy.methods)
         let (bounds, asked) = bounds(job, facts, index, policy)
-        if wait < 0 { violated(number, "a wait is negative") }
+        if wait < 0 { fail(job, "a wait is negative") }
         if let asked, wait < min(asked, policy.maxRetryAfter.saturatedNanoseconds) {
-            violated(number, "an attempt is planned before the Retry-After it honours")
+            fail(job, "an attempt is planned before the Retry-After it honours")
         }
-        if !bounds.allow(wait) { violated(number, "a wait is outside the bounds of its schedule") }
-        if now + wait >= job.deadline {
-            violated(number, "an attempt is planned at or after the job's deadline")
-        }
+        if !bounds.allow(wait) { fail(job, "a wait is outside the bounds of its schedule") }
+        if now + wait >= job.deadline { fail(job, "an attempt is planned at or after the job's deadline") }
         cover(policy, facts, wait)
         job.stage = .waiting(until: now + wait)
     }
 
     private func checkRepeat(_ job: JobRecord, _ facts: Facts, _ methods: RepeatableMethods) {
-        if job.wire >= job.maxAttempts {
-            violated(job.number, "an attempt is planned that the job is not allowed")
-        }
-        if now >= job.deadline { violated(job.number, "an attempt begins at or after the job's deadline") }
-        if job.isBodyGone { violated(job.number, "a body that can be read once is to be sent again") }
+        if job.wire >= job.maxAttempts { fail(job, "an attempt is planned that the job is not allowed") }
+        if now >= job.deadline { fail(job, "an attempt begins at or after the job's deadline") }
+        if job.isBodyGone { fail(job, "a body that can be read once is to be sent again") }
         guard facts.mayHaveActed else { return }
         if !isSafe(job, methods) {
-            violated(job.number, Checker.repetition(after: facts.sent))
+            fail(job, Checker.repetition(after: facts.sent))
         } else if isSafe(job, .idempotent) {
-            coverage.note(.repeatedIdempotent)
+            note(.repeatedIdempotent)
         } else if isSafe(job, .idempotentOrKeyed) {
-            coverage.note(.repeatedKeyed)
+            note(.repeatedKeyed)
         } else {
-            coverage.note(.repeatedAny)
+            note(.repeatedAny)
         }
     }
 
-    /// The words for a repeat of a request that is not safe to repeat.
     static func repetition(after sent: Sent) -> String {
         "a request that is not safe to repeat is repeated after "
             + (sent == .answered ? "an answer that does not refuse it" : "an unknown outcome")
@@ -228,24 +208,24 @@ extension Checker {
 
     private func cover(_ policy: RetryPolicy, _ facts: Facts, _ wait: Int64) {
         switch policy.backoff.schedule {
-        case .constant: coverage.note(.waitConstant)
-        case .exponential: coverage.note(.waitExponential)
-        case .list: coverage.note(.waitList)
+        case .constant: note(.waitConstant)
+        case .exponential: note(.waitExponential)
+        case .list: note(.waitList)
         }
-        if wait == 0 { coverage.note(.waitZero) }
+        if wait == 0 { note(.waitZero) }
         guard let asked = facts.retryAfter else { return }
-        if !policy.honorsRetryAfter { return coverage.note(.retryAfterIgnored) }
-        coverage.note(.retryAfterHonoured)
-        if asked > policy.maxRetryAfter.saturatedNanoseconds { coverage.note(.retryAfterClamped) }
+        if !policy.honorsRetryAfter { return note(.retryAfterIgnored) }
+        note(.retryAfterHonoured)
+        if asked > policy.maxRetryAfter.saturatedNanoseconds { note(.retryAfterClamped) }
     }
 
     private func coverHeldBack(_ attempt: Attempt) {
         for held in attempt.heldBack {
             switch held.reason {
-            case .outcomeUnknown: coverage.note(.heldBackUnknown)
-            case .mayHaveActed: coverage.note(.heldBackAnswered)
-            case .bodyGone: coverage.note(.heldBackBody)
-            case .deliversNothing: coverage.note(.heldBackStandIn)
+            case .outcomeUnknown: note(.heldBackUnknown)
+            case .mayHaveActed: note(.heldBackAnswered)
+            case .bodyGone: note(.heldBackBody)
+            case .deliversNothing: note(.heldBackStandIn)
             default: break
             }
         }

@@ -13,14 +13,11 @@ struct Facts {
     var hasCode = false
     /// Whether `quick_recovery` may see it.
     var isRefusal = true
-    /// Nanoseconds.
     var retryAfter: Int64?
 
     init(_ kind: FailureKind, _ sent: Sent, status: UInt16? = nil) {
         raw = kind
-        self.kind = kind
-        self.sent = sent
-        self.status = status
+        (self.kind, self.sent, self.status) = (kind, sent, status)
     }
 
     private static func invalid(_ kind: FailureKind, _ status: UInt16) -> Facts {
@@ -32,16 +29,9 @@ struct Facts {
     /// Nil for a success.
     ///
     /// `isInMemory` tells that the core has all of the content.
-    static func of(
-        _ answer: Answer,
-        isInMemory: Bool,
-        method: Method,
-        policy: RoutePolicy
-    ) -> Facts? {
+    static func of(_ answer: Answer, isInMemory: Bool, method: Method, policy: RoutePolicy) -> Facts? {
         let status = answer.status
-        guard (200..<600).contains(status) else {
-            return Facts(.httpProtocolError, .answered)
-        }
+        guard (200..<600).contains(status) else { return Facts(.httpProtocolError, .answered) }
         let document = isInMemory ? answer.document : .empty
         if let rule = policy.apiError, rule.statuses.has(status), document.isError {
             var facts = Facts(.apiError, .answered, status: status)
@@ -78,7 +68,7 @@ struct Facts {
             return facts
         }
         if !success.require.isEmpty, !document.hasOK { return invalid(.invalidResponse, status) }
-        return unwraps && !document.hasData ? invalid(.decoding, status) : nil
+        return unwraps && !document.hasOK ? invalid(.decoding, status) : nil
     }
 
     /// Works out whether an answer says that the request was not carried out, once its `Retry-After` is known.
@@ -93,10 +83,8 @@ struct Facts {
         (400..<500).contains(status) || status == 503 && retryAfter != nil
     }
 
-    /// Whether the upstream may have done what it was asked.
     var mayHaveActed: Bool { sent != .neverSent && sent != .refused }
 
-    /// Gives it the name the route has for it.
     mutating func name(_ rules: [ErrorTypeRule]) {
         guard raw != .cancelled, raw != .preparation else { return }
         for rule in rules {
@@ -124,7 +112,6 @@ struct Facts {
 }
 
 extension RoutePolicy {
-    /// Whether a successful answer's content is looked into.
     var looksInside: Bool {
         apiError != nil || !success.require.isEmpty || !success.fail.isEmpty || response.unwrap != nil
             || response.expectsJSON || response.empty == .error

@@ -3,13 +3,11 @@ import RelayCore
 import RelayJobs
 import RelayRoute
 
-/// The checker's knowledge of one job.
 final class JobRecord {
     enum Stage {
         /// An attempt has begun: its credential may be on the way.
         case attempting
         case sending
-        /// The transport has answered the attempt.
         case judging(Reply.Kind, StreamRecord?)
         case waiting(until: Int64)
         /// Nothing more may be sent: a rule answered, or none acted.
@@ -23,9 +21,7 @@ final class JobRecord {
     }
 
     enum Content {
-        case none
-        case json
-        case text
+        case none, json, text
         case stream(SimulatedUpload)
     }
 
@@ -64,21 +60,18 @@ final class JobRecord {
     var begunAt: Set<Int> = []
     var visited: Set<Int> = []
     var attemptBegan: [Int64] = []
-    /// Attempts that may have reached an upstream.
     var wire = 0
     var uses: [Int]
     /// Those of them of the present run that count against no allowance of a durable job once it is over.
     var unspent = 0
     /// How often each rule has fetched a credential since one was last refused for good.
     var refreshes: [Int]
-    /// Attempts before the run at hand.
     var earlierAttempts = 0
     /// Redirects followed within the attempt at hand, and what they made of the method.
     var hops = 0
     /// Whether each of them asked for the request itself once more.
     var hopsAsk = true
     var hopMethod: Method?
-    /// Whether a redirect made a GET of the request.
     var hopDropped = false
     var token = 0
     var refused = 0
@@ -97,7 +90,6 @@ final class JobRecord {
     var recoveredEvents = 0
     var cannedEvents = 0
     var breachEvents = 0
-    var hasFailed = false
     var timeline: [Moment] = []
 
     init(
@@ -112,14 +104,10 @@ final class JobRecord {
         began: Int64,
         expiresAfter: Duration?
     ) {
-        self.target = target
-        self.isShareable = isShareable
-        self.answerKey = answerKey
-        self.number = number
-        self.route = route
-        self.method = method
-        self.options = options
-        self.content = content
+        (self.target, self.isShareable, self.answerKey, self.number) = (
+            target, isShareable, answerKey, number
+        )
+        (self.route, self.method, self.options, self.content) = (route, method, options, content)
         let policy = route.policy
         isDurable = expiresAfter != nil
         patience = isDurable ? .max : began + policy.timeouts.total.saturatedNanoseconds
@@ -136,13 +124,10 @@ final class JobRecord {
 
     var deadline: Int64 { min(patience, end) }
 
-    /// Content was collected for so long.
     func contentMoved(for time: Int64) { if patience < .max { patience += time } }
 
-    /// When the attempt at hand must be over.
     var attemptDeadline: Int64 { min((attemptBegan.last ?? 0) + attemptTimeout, deadline) }
 
-    /// Whether the request can never be made.
     var isUnpreparable: Bool {
         guard route.policy.request.wrap != nil else { return false }
         return switch content {
@@ -153,9 +138,7 @@ final class JobRecord {
 
     /// Whether its body was taken by an attempt and is gone.
     var isBodyGone: Bool { if case .stream(let upload) = content { upload.isGone } else { false } }
-}
 
-extension JobRecord {
     /// How far the request got whose redirects ended like that.
     func behindHops(_ sent: Sent) -> Sent {
         guard hops > 0 else { return sent }

@@ -1,25 +1,8 @@
-import RelayCore
-
 /// One line of a job's timeline, as the ports saw it.
 struct Moment {
     enum Event: UInt8 {
-        case began
-        case sent
-        case refusedUnsent
-        case failed
-        case answered
-        case streamEnded
-        case streamBroke
-        case streamLeft
-        case decided
-        case gaveUp
-        case cancelled
-        case outcome
-        case tokenAsked
-        case tokenGiven
-        case tokenFailed
-        case attempted
-        case consulted
+        case began, sent, refusedUnsent, failed, answered, streamEnded, streamBroke, streamLeft, decided
+        case gaveUp, cancelled, outcome, tokenAsked, tokenGiven, tokenFailed, attempted, consulted
         case advised
     }
 
@@ -62,22 +45,12 @@ struct Moment {
     }
 }
 
-/// A hash of everything that passed the ports, in order: equal for equal runs.
-struct TraceHash {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    mutating func mix(_ number: UInt64) {
-        value = (value ^ number) &* 0x9E37_79B9_7F4A_7C15
-        value ^= value >> 29
-    }
-
+extension TraceHash {
     mutating func mix(_ job: Int, _ moment: Moment) {
         mix(UInt64(bitPattern: moment.at))
         mix(UInt64(moment.event.rawValue) << 56 ^ UInt64(truncatingIfNeeded: job))
         mix(UInt64(truncatingIfNeeded: moment.first))
         mix(UInt64(truncatingIfNeeded: moment.second))
-        var word: UInt64 = 0
-        for byte in moment.word.utf8 { word = word &* 31 &+ UInt64(byte) }
-        mix(word)
+        mix(moment.word)
     }
 }

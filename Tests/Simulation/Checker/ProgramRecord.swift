@@ -5,26 +5,18 @@ import RelayTestSupport
 /// The checker's knowledge of a program's code in the way of one job, and of what that code is about to do.
 final class ProgramRecord {
     /// Where the observers of the attempt at hand are.
-    enum Phase {
-        case decided
-        case began
-        case responded
-    }
+    enum Phase { case decided, began, responded }
 
-    /// The last answer of a strategy.
     enum Advice {
-        case passOn
-        case stop
+        case passOn, stop
         case retry(after: Int64)
     }
 
-    /// One attempt as it reached the transport.
     struct Sending {
         var method: Method
         var key: String?
     }
 
-    /// Draws what the code does next.
     var draw: SplitMix64
     let manners: ProgramManners
     var phase = Phase.decided
@@ -33,7 +25,6 @@ final class ProgramRecord {
     var isUnprepared = false
     /// Whether some of the code does not heed its cancellation.
     var isDeaf = false
-    /// Retries its strategies asked for.
     var retries = 0
     /// Attempts up to the one at hand that were never sent.
     var unsentInARow = 0
@@ -45,13 +36,11 @@ final class ProgramRecord {
     var changesKey = false
     /// Whether its code calls the failure at hand a failed preparation.
     var isRenamed = false
-    /// The request that was sent in the attempt at hand.
     var sending: Sending?
     /// The key of a request that may have had its effect and is repeated for its key alone.
     var neededKey: String?
     /// Whether the attempt at hand may have reached an upstream.
     var hasReached = false
-    /// The status of the answer the code took.
     var accepted: UInt16?
 
     init(_ manners: ProgramManners, seed: UInt64) {
@@ -60,18 +49,9 @@ final class ProgramRecord {
     }
 }
 
-/// How the code of one job behaves.
 struct ProgramManners {
-    enum Preparing {
-        case nothing
-        case otherMethod
-        case freshKey
-        case steadyKey
-        case otherTarget
-        case otherBody
-        case fails
-        case waits
-        case hangs
+    enum Preparing: CaseIterable {
+        case nothing, otherMethod, freshKey, steadyKey, otherTarget, otherBody, fails, waits, hangs
         case isDeaf
     }
 
@@ -82,15 +62,10 @@ struct ProgramManners {
     let rejects: Int
     /// Of a hundred failures, how many are called something else.
     let renames: Int
-    /// Retries its strategies ask for.
     let patience: Int
 
     init(_ draw: inout SplitMix64) {
-        let all: [Preparing] = [
-            .nothing, .otherMethod, .freshKey, .steadyKey, .otherTarget, .otherBody, .fails, .waits, .hangs,
-            .isDeaf,
-        ]
-        preparing = all[draw.weighted([50, 9, 9, 8, 6, 5, 4, 5, 2, 2])]
+        preparing = Preparing.allCases[draw.weighted([50, 9, 9, 8, 6, 5, 4, 5, 2, 2])]
         classifies = draw.pick([0, 0, 10, 40])
         recovers = draw.pick([0, 0, 0, 15])
         rejects = draw.pick([0, 0, 0, 25])

@@ -35,7 +35,6 @@ struct WaitBounds {
         least = most / 2
     }
 
-    /// Not before an honoured `Retry-After`.
     mutating func wait(atLeast asked: Int64) {
         least = max(least, Double(asked))
         most = max(most, Double(asked))

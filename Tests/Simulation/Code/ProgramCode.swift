@@ -51,13 +51,13 @@ final class ProgramCode: JobHooks {
                 throw unprepared()
             }
         case .hangs:
-            checker.coverage.note(.programHung)
+            checker.note(.programHung)
             _ = await world.pause(until: .max)
             throw unprepared()
         case .isDeaf:
             program.isDeaf = true
-            checker.coverage.note(.programDeaf)
-            await world.endure(until: job.attemptDeadline + draw.time(0...2_500))
+            checker.note(.programDeaf)
+            await world.outwait(until: job.attemptDeadline + draw.time(0...2_500))
         }
         checker.prepared(job, key: key(of: prepared))
         return prepared
@@ -65,13 +65,13 @@ final class ProgramCode: JobHooks {
 
     func classify(_ response: HTTPResponse) -> Failure? {
         guard let program = job.program, program.draw.chance(program.manners.classifies) else { return nil }
-        checker.coverage.note(.programClassified)
-        return forged(program, response.status)
+        checker.note(.programClassified)
+        return program.forged(response.status)
     }
 
     func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? {
         guard let program = job.program, program.draw.chance(program.manners.recovers) else { return nil }
-        checker.coverage.note(.programRecovered)
+        checker.note(.programRecovered)
         return HTTPResponse(status: 203)
     }
 
@@ -79,18 +79,18 @@ final class ProgramCode: JobHooks {
         guard let program = job.program else { return }
         program.accepted = nil
         if program.draw.chance(program.manners.rejects) {
-            checker.coverage.note(.programRejected)
+            checker.note(.programRejected)
             if world.value.plant == .forcesAnswer { return }
-            throw forged(program, nil)
+            throw program.forged(nil)
         }
         program.accepted = response.status.rawValue
     }
 
     func named(_ failure: Failure) -> Failure {
         guard let program = job.program, program.draw.chance(program.manners.renames) else { return failure }
-        checker.coverage.note(.programRenamed)
+        checker.note(.programRenamed)
         var renamed = failure
-        let forged = forged(program, failure.status)
+        let forged = program.forged(failure.status)
         renamed.kind = forged.kind
         program.isRenamed = true
         renamed.sent = forged.sent
@@ -123,16 +123,13 @@ final class ProgramCode: JobHooks {
 
     private func unprepared() -> Failure {
         job.program?.isUnprepared = true
-        checker.coverage.note(.programUnprepared)
+        checker.note(.programUnprepared)
         let isDisguised = world.value.plant == .disguisesPreparation
         return Failure(isDisguised ? .connectionRefused : .preparation, sent: .neverSent, "simulated")
     }
-
-    private func forged(_ program: ProgramRecord, _ status: Status?) -> Failure { program.forged(status) }
 }
 
 extension ProgramRecord {
-    /// A failure that says what is not so.
     func forged(_ status: Status?) -> Failure {
         let kinds: [FailureKind] = [
             .connectionRefused, .httpResponseTimeout, .httpStatus, .apiError, .preparation, .cancelled, "own",
@@ -147,17 +144,5 @@ extension ProgramRecord {
         failure.isRetryable = draw.pick([nil, nil, true, false])
         failure.retryAfter = draw.pick([nil, nil, .zero, .seconds(-5), .milliseconds(50), .seconds(1 << 40)])
         return failure
-    }
-}
-
-extension Confined where Value == World {
-    /// Waits until then, whatever happens meanwhile.
-    func endure(until at: Int64) async {
-        let sleeper = Sleeper()
-        _ = await withCheckedContinuation { continuation in
-            sleeper.sleep(continuation)
-            value.timeline.sleeping += 1
-            value.timeline.add(.sleeper(sleeper), at: at)
-        }
     }
 }

@@ -8,10 +8,7 @@ final class ProgramStrategy: RecoveryStrategy {
     let name: String
     private let world: Confined<World>
 
-    init(_ name: String, _ world: Confined<World>) {
-        self.name = name
-        self.world = world
-    }
+    init(_ name: String, _ world: Confined<World>) { (self.name, self.world) = (name, world) }
 
     func recover(
         from failure: Failure,
@@ -23,7 +20,7 @@ final class ProgramStrategy: RecoveryStrategy {
         guard checker.jobs.indices.contains(number), let job = checker.jobs[number],
             let program = job.program
         else {
-            checker.violated(number, "a strategy is asked about a job that has ended")
+            checker.fail(number, "a strategy is asked about a job that has ended")
             return .passOn
         }
         checker.consulted(job, name, context)
@@ -43,7 +40,7 @@ final class ProgramStrategy: RecoveryStrategy {
         _ program: ProgramRecord,
         _ request: HTTPRequest
     ) async -> RecoveryDisposition {
-        let coverage = world.value.checker
+        let checker = world.value.checker
         let answer = program.draw.weighted([20, 8, 45, 6, 6, 12, 2, 2, 8])
         if answer >= 2 { program.retries += 1 }
         if program.retries > program.manners.patience { return .passOn }
@@ -51,7 +48,7 @@ final class ProgramStrategy: RecoveryStrategy {
         switch answer {
         case 0: return .passOn
         case 1:
-            coverage.coverage.note(.programStopped)
+            checker.note(.programStopped)
             return .stop(program.forged(nil))
         case 2: return .retry(request, after: .zero)
         case 3: return .retry(request, after: program.draw.pick([.seconds(-9), .seconds(Int64.min)]))
@@ -62,16 +59,16 @@ final class ProgramStrategy: RecoveryStrategy {
             )
         case 5:
             change(&again, program)
-            coverage.coverage.note(.programChanged)
+            checker.note(.programChanged)
             return .retry(again, after: .milliseconds(program.draw.below(300)))
         case 6:
-            coverage.coverage.note(.programHung)
+            checker.note(.programHung)
             _ = await world.pause(until: .max)
             return .retry(request, after: .zero)
         case 7:
             program.isDeaf = true
-            coverage.coverage.note(.programDeaf)
-            await world.endure(until: job.deadline + program.draw.time(0...2_500))
+            checker.note(.programDeaf)
+            await world.outwait(until: job.deadline + program.draw.time(0...2_500))
             return program.draw.chance(50) ? .retry(request, after: .zero) : .stop(program.forged(nil))
         default:
             _ = await world.pause(until: world.value.timeline.now + program.draw.time(0...300))
@@ -90,13 +87,5 @@ final class ProgramStrategy: RecoveryStrategy {
                 request.fields.append("Idempotency-Key", "c\(program.draw.below(3))")
             }
         }
-    }
-}
-
-extension HeaderFields {
-    /// Every job's request carries its number.
-    var jobNumber: Int {
-        guard let entry = entries.first(where: { nameText($0) == "X-Request-Id" }) else { return -1 }
-        return Int(valueText(entry)) ?? -1
     }
 }

@@ -7,29 +7,27 @@ extension DurableChecker {
     func began(_ job: DurableFacts, _ stored: StoredJob?, _ others: [StoredJob], life: Int, wall: Int64) {
         let route = routes[job.route]
         look(at: wall)
-        if job.flight?.isOpen == true { violated(job, "a job is sent while it is under way") }
-        if stored?.state != .running {
-            violated(job, "a job is sent that is \(stored?.state.name ?? "gone")")
-        }
+        if job.flight?.isOpen == true { fail(job, "a job is sent while it is under way") }
+        if stored?.state != .running { fail(job, "a job is sent that is \(stored?.state.name ?? "gone")") }
         let isOnRecord = stored?.begun != nil && stored?.attempts == job.onRecord + job.unsettled.count
-        if !isOnRecord { violated(job, "a job is sent and its record does not tell of the attempt") }
-        if job.isHeld { violated(job, "a job is sent while it is held") }
+        if !isOnRecord { fail(job, "a job is sent and its record does not tell of the attempt") }
+        if job.isHeld { fail(job, "a job is sent while it is held") }
         // A run that has begun may still fetch its credential, and goes on to its first wait once it has sent.
         let grace = route.credential == nil ? 0 : 1_000_000_000 as Int64
         if route.pausedUntil != nil, now - route.pausedSince >= grace, job.sentInRun == 0 {
-            violated(job, "a job is sent while its route is paused")
+            fail(job, "a job is sent while its route is paused")
         }
-        if !isDue(job, wall) { violated(job, "a job is sent before it is due") }
+        if !isDue(job, wall) { fail(job, "a job is sent before it is due") }
         if now - DurableChecker.rounding >= lastMoment(of: job) {
-            violated(job, "a job is sent after it has expired")
+            fail(job, "a job is sent after it has expired")
         }
         if route.flights >= route.mostPlaces(now: now) {
-            violated(job, "there are more at once than the route has places")
+            fail(job, "there are more at once than the route has places")
         }
         if job.spent + job.unsettled.count(where: { $0 == .failed || $0 == .answered || $0 == .unknown })
             >= route.maxAttempts
         {
-            violated(job, "a job is sent more often than the route allows")
+            fail(job, "a job is sent more often than the route allows")
         }
         repeating(job, route, life)
         order(job, others)
@@ -44,38 +42,27 @@ extension DurableChecker {
         return offsets.indices.contains { index in
             let end = index + 1 < offsets.count ? offsets[index + 1].from : now
             return end >= storedAt
-                && SimulatedTime.wallStart + end / 1_000_000 + offsets[index].milliseconds + 2 >= date
+                && Timeline.wall(at: end) + offsets[index].milliseconds + 2 >= date
         }
     }
 
     private func repeating(_ job: DurableFacts, _ route: DurableRoute, _ life: Int) {
         let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
         let isCrash = job.lastLife != life && !job.isSettled
+        let again = "a job that may not be repeated is sent again after"
         switch job.last {
         case .none, .never: break
         case .success:
-            if !isCrash { violated(job, "a job is sent after it has succeeded") }
-            if !isSafe { violated(job, "a job that may not be repeated is sent again after a crash") }
-        case .failed:
-            if isCrash, !isSafe {
-                violated(job, "a job that may not be repeated is sent again after a crash")
-            }
-        case .answered:
-            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
-                violated(
-                    job,
-                    "a job that may not be repeated is sent again after an answer that does not refuse it"
-                )
-            }
-        case .unknown:
-            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
-                violated(job, "a job that may not be repeated is sent again after an unknown outcome")
-            }
+            if !isCrash { fail(job, "a job is sent after it has succeeded") }
+            if !isSafe { fail(job, "\(again) a crash") }
+        case .failed: if isCrash, !isSafe { fail(job, "\(again) a crash") }
+        case .answered, .unknown:
+            let end = job.last == .answered ? "an answer that does not refuse it" : "an unknown outcome"
+            let mayRetry = route.mayRetry(job.method, isKeyed: job.isKeyed)
+            if isCrash ? !isSafe : !mayRetry { fail(job, "\(again) \(end)") }
         case .stopped, .crashed:
             note("sent again after a \(job.last.rawValue) attempt")
-            if !isSafe {
-                violated(job, "a job that may not be repeated is sent again after a crash or a stop")
-            }
+            if !isSafe { fail(job, "\(again) a crash or a stop") }
         }
         if job.last != .none { note("sent again after \(job.last.rawValue)") }
     }
@@ -86,10 +73,8 @@ extension DurableChecker {
             guard let earlier = byID[other.record.id], earlier.route == job.route,
                 earlier.orderingKey == job.orderingKey
             else { continue }
-            if earlier.turn < job.turn { violated(job, "a job is sent out of the order of its key") }
-            if earlier.flight?.isOpen == true {
-                violated(job, "two jobs of a key break the order of its key")
-            }
+            if earlier.turn < job.turn { fail(job, "a job is sent out of the order of its key") }
+            if earlier.flight?.isOpen == true { fail(job, "two jobs of a key break the order of its key") }
         }
         note("sent in order")
     }
@@ -107,7 +92,6 @@ extension DurableChecker {
         job.unsettled.append(landing)
     }
 
-    /// The process has died with what it had under way.
     func crashed(_ life: Int) {
         for flight in flights.values.sorted(by: { $0.job.number < $1.job.number }) where flight.life == life {
             landed(flight, .crashed)

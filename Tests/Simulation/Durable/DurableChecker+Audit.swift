@@ -12,7 +12,7 @@ extension DurableChecker {
         for job in stored { found[job.record.id] = job }
         for job in jobs where !job.isDropped {
             guard let now = found[job.id] else {
-                if job.isAcknowledged { violated(job, "there is no job any more that was acknowledged") }
+                if job.isAcknowledged { fail(job, "there is no job any more that was acknowledged") }
                 continue
             }
             if now.state.isTerminal {
@@ -20,16 +20,16 @@ extension DurableChecker {
                 let since = job.overSince ?? self.now
                 if !job.isEndTold, job.overLife == life, isCalm, since < self.now - 4 * DurableChecker.second
                 {
-                    violated(job, "a job is over and the feed does not tell")
+                    fail(job, "a job is over and the feed does not tell")
                 }
             } else if now.state != .running, isCalm,
                 lastMoment(of: job) < self.now - 6 * DurableChecker.second
             {
-                violated(job, "a job has expired and is not over")
+                fail(job, "a job has expired and is not over")
             }
             if now.state == .running, job.flight?.isOpen != true {
                 if let since = job.runningSince, self.now - since > 150 * DurableChecker.second, isCalm {
-                    violated(job, "a job is running and nobody runs it")
+                    fail(job, "a job is running and nobody runs it")
                 }
             }
             guard now.state == .held, now.reason == .routePaused, isCalm else {
@@ -43,17 +43,15 @@ extension DurableChecker {
     func waiting() {
         for (job, since, deadline) in waiters.values.sorted(by: { $0.job.number < $1.job.number }) {
             if now > deadline + 2 * DurableChecker.second {
-                violated(job, "somebody waits for a job longer than it asked for")
+                fail(job, "somebody waits for a job longer than it asked for")
             }
             if let over = job.overSince, now > max(over, since) + 4 * DurableChecker.second {
-                violated(job, "somebody waits for a job that is over")
+                fail(job, "somebody waits for a job that is over")
             }
         }
     }
 
-    func hasWaiter(until deadline: Instant) -> Bool {
-        waiters.values.contains { $0.deadline == deadline.nanoseconds }
-    }
+    func hasWaiter(until deadline: Int64) -> Bool { waiters.values.contains { $0.deadline == deadline } }
 
     /// A job that is due and free to go is claimed; one that was put aside for a pause goes on after it.
     func liveness(_ route: DurableRoute, _ stored: [StoredJob], _ daemon: DurableDaemon, wall: Int64) {
@@ -69,7 +67,7 @@ extension DurableChecker {
             let since = facts.strandedSince ?? now
             facts.strandedSince = since
             if now - since > 5 * DurableChecker.second {
-                violated(facts, "a job stays put aside for a pause that is over")
+                fail(facts, "a job stays put aside for a pause that is over")
             }
         }
         let due = mine.first {
@@ -88,7 +86,7 @@ extension DurableChecker {
             route.gateSince = since
             note("waited for a credential")
             if now - since > 110 * DurableChecker.second {
-                violated(byID[due.record.id], "a job waits for a credential and nobody tries it")
+                fail(byID[due.record.id], "a job waits for a credential and nobody tries it")
             }
             return
         }
@@ -101,9 +99,9 @@ extension DurableChecker {
         route.idleSince = since
         guard now - since > 25 * DurableChecker.second else { return }
         if reason == WaitReason.concurrency.name {
-            violated(byID[due.record.id], "a job waits for places that nobody has")
+            fail(byID[due.record.id], "a job waits for places that nobody has")
         } else {
-            violated(byID[due.record.id], "a job is due and nobody claims it (\(reason))")
+            fail(byID[due.record.id], "a job is due and nobody claims it (\(reason))")
         }
     }
 
@@ -111,16 +109,16 @@ extension DurableChecker {
     func read(_ daemon: DurableDaemon) {
         guard !daemon.life.isDead else { return }
         let reading = daemon.jobs.feed.events(after: daemon.life.read, limit: .max)
-        if reading.gap != nil { violated(nil, "the feed has lost events") }
+        if reading.gap != nil { fail(nil, "the feed has lost events") }
         for event in reading.events {
             daemon.life.read += 1
-            if event.number != daemon.life.read { violated(nil, "the feed skips a number") }
+            if event.number != daemon.life.read { fail(nil, "the feed skips a number") }
             guard let job = event.event.job.flatMap({ byID[$0] }) else { continue }
             switch event.kind {
             case .jobSucceeded, .jobDead, .jobCancelled, .jobExpired:
                 job.ends += 1
                 job.isEndTold = true
-                if job.ends > job.replays + 1 { violated(job, "the feed tells of one end twice") }
+                if job.ends > job.replays + 1 { fail(job, "the feed tells of one end twice") }
             default: break
             }
         }
@@ -129,12 +127,12 @@ extension DurableChecker {
     /// A process has stopped: nothing of it is left.
     func stopped(_ daemon: DurableDaemon) {
         read(daemon)
-        if daemon.jobs.inFlight > 0 { violated(nil, "\(daemon.jobs.inFlight) jobs are running after a stop") }
-        if daemon.life.running > 0 { violated(nil, "\(daemon.life.running) tasks are left after a stop") }
+        if daemon.jobs.inFlight > 0 { fail(nil, "\(daemon.jobs.inFlight) jobs are running after a stop") }
+        if daemon.life.running > 0 { fail(nil, "\(daemon.life.running) tasks are left after a stop") }
         for route in routes {
             guard let load = daemon.engine.snapshot.routes[route.name]?.state.load else { continue }
             if load != (0, 0) {
-                violated(
+                fail(
                     nil,
                     "\(load.inFlight) places that nobody has are left after a stop, \(load.pending) wait"
                 )
@@ -144,11 +142,11 @@ extension DurableChecker {
 
     /// Everything has come to its end.
     func quiet(sleeping: Int, isOver: Bool) {
-        if !isOver { violated(nil, "the world stands still with jobs that are not over") }
-        if sleeping > 0 { violated(nil, "\(sleeping) waits are left at the end") }
-        if !waiters.isEmpty { violated(nil, "\(waiters.count) callers still wait at the end") }
+        if !isOver { fail(nil, "the world stands still with jobs that are not over") }
+        if sleeping > 0 { fail(nil, "\(sleeping) waits are left at the end") }
+        if !waiters.isEmpty { fail(nil, "\(waiters.count) callers still wait at the end") }
         for job in jobs where job.isAcknowledged && !job.isDropped && job.overSince == nil {
-            violated(job, "a job was acknowledged and is not over")
+            fail(job, "a job was acknowledged and is not over")
         }
     }
 }

@@ -4,16 +4,11 @@ import RelayRoute
 import RelayTestSupport
 
 /// Holds the durable side of the engine to its promises, by what crosses its borders.
-final class DurableChecker: SeededChecker {
-    private let timeline: Timeline
-    private let plant: DurablePlant?
+final class DurableChecker: SimulatedChecker<String> {
     var routes: [DurableRoute] = []
     var jobs: [DurableFacts] = []
     var byID: [JobID: DurableFacts] = [:]
     var flights: [ObjectIdentifier: DurableFlight] = [:]
-    private(set) var violation: Violation?
-    private(set) var hash = TraceHash()
-    var coverage: [String: Int] = [:]
     /// The events that belong to no single job.
     private var story: [(at: Int64, what: String)] = []
 
@@ -30,53 +25,30 @@ final class DurableChecker: SeededChecker {
     /// When a call that changes something last came to the store.
     var lastContact: Int64 = 0
 
-    init(_ timeline: Timeline, _ plant: DurablePlant?) {
-        self.timeline = timeline
-        self.plant = plant
-    }
-
     /// Rounding to milliseconds, twice.
     static let rounding: Int64 = 2_000_000
 
-    var now: Int64 { timeline.now }
-    /// The process that runs.
     private(set) var life = 0
-
-    func note(_ what: String) { coverage[what, default: 0] += 1 }
 
     func tell(_ job: DurableFacts?, _ what: String) {
         if let job { job.story.append((now, what)) } else { story.append((now, what)) }
         hash.mix(UInt64(bitPattern: now))
         hash.mix(UInt64(truncatingIfNeeded: job?.number ?? -1))
-        var word: UInt64 = 0
-        for byte in what.utf8 { word = word &* 31 &+ UInt64(byte) }
-        hash.mix(word)
+        hash.mix(what)
     }
 
-    func violated(_ job: DurableFacts?, _ sentence: String) {
+    func fail(_ job: DurableFacts?, _ sentence: String) {
         tell(job, "BROKEN: \(sentence)")
-        // A planted bug breaks more than one promise; the one it is to be known by counts.
-        if let plant, !plant.sentences.contains(where: { sentence.contains($0) }) { return }
-        guard violation == nil else { return }
-        violation = Violation(
-            job: job?.number ?? -1,
-            at: now,
-            sentence: sentence,
-            timeline: ((job?.story ?? []) + story.suffix(40)).sorted { $0.at < $1.at }
+        fail(job?.number ?? -1, sentence) {
+            ((job?.story ?? []) + story.suffix(40)).sorted { $0.at < $1.at }
                 .map { "  \(Moment.time($0.at)) \($0.what)" }
-        )
+        }
     }
 
     func route(_ name: String) -> DurableRoute? { routes.first { $0.name == name } }
-}
 
-// MARK: Jobs that become durable
-
-extension DurableChecker {
     func enqueued(_ new: NewJob, _ answer: EnqueueResult, at asked: JobMoment) {
-        guard let job = byID[new.record.id] else {
-            return violated(nil, "a job is kept that nobody handed over")
-        }
+        guard let job = byID[new.record.id] else { return fail(nil, "a job is kept that nobody handed over") }
         let name = new.idempotency.map { "\($0.user) \(new.record.route) \($0.key)" }
         let known = name.flatMap { keys[$0] }
         let isClose =
@@ -89,12 +61,12 @@ extension DurableChecker {
                 known.fingerprint == new.idempotency?.fingerprint
                 ? .duplicate(known.job.id) : .conflict(known.job.id)
             note(known.fingerprint == new.idempotency?.fingerprint ? "key known" : "key conflict")
-            if answer != expected { violated(job, "an idempotency key gives a second job, or another one") }
+            if answer != expected { fail(job, "an idempotency key gives a second job, or another one") }
             return
         }
         guard answer.isAccepted else {
             if !isClose, !new.hasNoRoom {
-                violated(job, "an idempotency key that nobody has used gives another's job")
+                fail(job, "an idempotency key that nobody has used gives another's job")
             }
             return
         }
@@ -142,7 +114,6 @@ extension DurableChecker {
         route(name)?.lastClaim = now
     }
 
-    /// Another attempt of a run is on disk, and what came of those before it.
     func recorded(_ next: NextAttempt) {
         guard let job = byID[next.token.id] else { return }
         tell(job, "goes on with another attempt")
@@ -162,16 +133,14 @@ extension DurableChecker {
     ) {
         guard let job = byID[said.token.id] else { return }
         tell(job, "is settled: \(kept.ending)")
-        guard case .applied(let state, _) = answer else {
-            return violated(job, "a settlement comes too late")
-        }
+        guard case .applied(let state, _) = answer else { return fail(job, "a settlement comes too late") }
         note("settled \(name(said.ending))")
         job.runningSince = nil
         job.strandedSince = nil
         let made = job.unsettled.count { $0 != .none && $0 != .never && $0 != .crashed }
         let counted = kept.attempts.count { $0.isSpent }
         // An attempt that a stop met on the wire may have been answered, for all the relay knows, and does not count.
-        if counted > made { violated(job, "more attempts are counted than were made") }
+        if counted > made { fail(job, "more attempts are counted than were made") }
         job.spent += counted
         // A run that has sent nothing says nothing of an earlier one that a crash cut short.
         if !job.unsettled.isEmpty { job.isSettled = true }
@@ -182,7 +151,7 @@ extension DurableChecker {
             job.notBefore = stored + wait.saturatedNanoseconds
             job.date = nil
             if let route = route(job.route), wait < route.schedule[0] {
-                violated(job, "a wait is shorter than its schedule")
+                fail(job, "a wait is shorter than its schedule")
             }
         case .back(let wait, let reason):
             job.notBefore = max(
@@ -200,7 +169,7 @@ extension DurableChecker {
         case .succeeded, .cancelled, .expired: break
         }
         if said.ending == .succeeded, job.last != .success {
-            violated(job, "a job has succeeded that no upstream took")
+            fail(job, "a job has succeeded that no upstream took")
         }
         job.isHeld = now?.state == .held
         if state.isTerminal { over(job, state) }
@@ -212,9 +181,9 @@ extension DurableChecker {
         let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
         let isOpen = job.mayHaveActed || job.last != .none && job.last != .never && job.last != .failed
         if reason.rawValue == "outcome_unknown" || reason.rawValue == "not_repeatable" {
-            if isSafe || !isOpen { violated(job, "a job is given up as \(reason.rawValue) that was refused") }
+            if isSafe || !isOpen { fail(job, "a job is given up as \(reason.rawValue) that was refused") }
         } else if !isSafe, job.last == .unknown || job.last == .answered {
-            violated(job, "a job that may have been carried out ends as \(reason.rawValue)")
+            fail(job, "a job that may have been carried out ends as \(reason.rawValue)")
         }
     }
 
@@ -248,7 +217,7 @@ extension DurableChecker {
     func expired(_ id: JobID) {
         guard let job = byID[id] else { return }
         note("expired while it waited")
-        if job.expiresAt - 1_000_000_000 > now { violated(job, "a job expires before its time") }
+        if job.expiresAt - 1_000_000_000 > now { fail(job, "a job expires before its time") }
         over(job, .expired)
     }
 
@@ -299,11 +268,7 @@ extension DurableChecker {
             (job.last, job.isSettled) = (.none, true)
         }
     }
-}
 
-// MARK: Pauses
-
-extension DurableChecker {
     func paused(_ name: String, until: Int64?, wall: Int64) {
         tell(nil, "\(name) is paused")
         note(until == nil ? "paused" : "paused for a while")
@@ -318,7 +283,6 @@ extension DurableChecker {
         route(name)?.pausedUntil = nil
     }
 
-    /// When a job has expired at the latest.
     func lastMoment(of job: DurableFacts) -> Int64 { job.expiresAt.addingSaturating(lag - job.lag) }
 
     /// A process starts: what is left of a pause is what the wall clock says now.

@@ -2,19 +2,13 @@ import RelayBase
 
 /// The checker's knowledge of one durable job, from what crossed the borders of the engine.
 final class DurableFacts {
-    /// How an attempt ended.
     enum Landing: String {
-        case none
-        case never
-        /// Refused.
+        case none, never
         case failed
         /// Answered with a failure that does not refuse it.
         case answered
-        case unknown
-        case success
-        /// The process stopped it.
+        case unknown, success
         case stopped
-        /// The process died with it.
         case crashed
     }
 
@@ -23,9 +17,6 @@ final class DurableFacts {
     let route: Int
     let method: Method
     let isKeyed: Bool
-    let user: UInt32
-    let idempotencyKey: String?
-    let supersedeKey: String?
     var orderingKey: String?
 
     /// On disk, whoever knows of it.
@@ -56,7 +47,6 @@ final class DurableFacts {
     /// Attempts that are on record while it runs, and those that its run has sent.
     var onRecord = 0
     var sentInRun = 0
-    var uses = 0
     var replays = 0
     var ends = 0
     var overSince: Int64?
@@ -68,37 +58,16 @@ final class DurableFacts {
     /// The events of its life, for the reader of a broken promise.
     var story: [(at: Int64, what: String)] = []
 
-    init(
-        _ number: Int,
-        _ id: JobID,
-        route: Int,
-        method: Method,
-        isKeyed: Bool,
-        user: UInt32,
-        idempotencyKey: String?,
-        supersedeKey: String?
-    ) {
-        self.number = number
-        self.id = id
-        self.route = route
-        self.method = method
-        self.isKeyed = isKeyed
-        self.user = user
-        self.idempotencyKey = idempotencyKey
-        self.supersedeKey = supersedeKey
+    init(_ number: Int, _ id: JobID, route: Int, method: Method, isKeyed: Bool) {
+        (self.number, self.id) = (number, id)
+        (self.route, self.method, self.isKeyed) = (route, method, isKeyed)
     }
 }
 
-/// One attempt on the wire.
 final class DurableFlight {
     let job: DurableFacts
     let life: Int
-    let began: Int64
     var isOpen = true
 
-    init(_ job: DurableFacts, life: Int, began: Int64) {
-        self.job = job
-        self.life = life
-        self.began = began
-    }
+    init(_ job: DurableFacts, life: Int) { (self.job, self.life) = (job, life) }
 }

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayCore
 import RelayEngine
 import RelayJobs
@@ -8,7 +9,6 @@ final class DurableLife {
     let number: Int
     /// Whether the process is gone: nothing it does counts.
     var isDead = false
-    /// Whether it takes up work.
     var isServing = false
     /// Tasks of its loops.
     var running = 0
@@ -22,83 +22,53 @@ final class DurableLife {
 }
 
 /// The engine of one process, with its durable side.
-final class DurableDaemon {
+final class DurableDaemon: SimulatedDaemon {
     let life: DurableLife
-    let memory: MemoryJobStore
-    let store: DurableStore
-    let engine: Engine
-    let jobs: DurableJobs
-    private let announcer: Announcer
-    let relays: [Relay]
 
     init(_ number: Int, _ memory: MemoryJobStore, _ world: DurableWorld) {
         let life = DurableLife(number)
-        let (here, alive) = (Confined(world), Confined(life))
+        let (here, alive, queue) = (Confined(world), Confined(life), world.queue)
         self.life = life
-        self.memory = memory
-        store = DurableStore(memory, here, alive)
-        let time = DurableTime(here)
-        engine = Engine(
-            snapshot: world.snapshot(nil),
-            time: time,
-            entropy: SimulatedEntropy(seed: world.draw.next())
-        )
-        let audience = Audience(engine, feed: EventFeed(capacity: 1 << 14))
-        let announcer = audience.announcer(and: [DurableListener(here, alive)])
-        self.announcer = announcer
-        jobs = DurableJobs(store: store, audience, announcer, settings: world.settings, digest: { $0 })
-        let queue = world.queue
         // Most connections are kept, and some of those turn out to be gone.
-        let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
-            Task(executorPreference: queue) { await work() }
-        }
-        let transport = PromptOver(
-            DurableTransport(here, alive),
-            start: start,
-            isGone: { here.value.isPrompt(20) }
+        let start: Starter = { work in Task(executorPreference: queue) { await work() } }
+        let time = SimulatedTime(here)
+        super.init(
+            world.snapshot(nil),
+            DurableStore(memory, here, alive),
+            time: time,
+            clock: PromptClock(time, start: start),
+            transport: PromptOver(
+                SimulatedTransport { (request, port) async throws(Failure) in
+                    try await here.take(request, port, by: alive)
+                },
+                start: start,
+                isGone: { here.value.isPrompt(20) }
+            ),
+            listener: SimulatedListener { if !alive.value.isDead { here.value.heard($0) } },
+            entropy: { SimulatedEntropy(seed: world.draw.next()) },
+            settings: world.settings,
+            feed: 1 << 14,
+            lanes: 2,
+            start: { work in
+                alive.value.running += 1
+                return Task(executorPreference: queue) {
+                    await work()
+                    alive.value.running -= 1
+                }
+            }
         )
-        let clock = PromptClock(time, start: start)
-        relays = (0..<2).map { _ in
-            Relay(
-                ports: RelayPorts(
-                    transport: transport,
-                    time: clock,
-                    entropy: SimulatedEntropy(seed: world.draw.next()),
-                    sink: announcer,
-                    start: { work in
-                        alive.value.running += 1
-                        return Task(executorPreference: queue) {
-                            await work()
-                            alive.value.running -= 1
-                        }
-                    }
-                )
-            )
-        }
     }
-}
 
-extension DurableDaemon {
     /// Passes on the store's reports of jobs that are over.
     func tell(_ jobs: [JobChange]) { for job in jobs { announcer.record(.ended(JobReport(job))) } }
 }
 
-/// Hears of pauses, which the checker has no other way to see begin.
-final class DurableListener: JobListener {
-    private let world: Confined<DurableWorld>
-    private let life: Confined<DurableLife>
-
-    init(_ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
-        self.world = world
-        self.life = life
-    }
-
-    func heard(_ event: JobEvent, at wall: Int64) {
-        guard !life.value.isDead else { return }
+extension DurableWorld {
+    /// Hears of pauses, which the checker has no other way to see begin.
+    fileprivate func heard(_ event: JobEvent) {
         switch event {
-        case .routePaused(let route, let pause):
-            world.value.checker.paused(route, until: pause.until, wall: world.value.wall)
-        case .routeResumed(let route, _): world.value.checker.resumed(route)
+        case .routePaused(let route, let pause): checker.paused(route, until: pause.until, wall: wall)
+        case .routeResumed(let route, _): checker.resumed(route)
         default: break
         }
     }

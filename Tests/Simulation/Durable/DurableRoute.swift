@@ -9,14 +9,12 @@ final class DurableRoute {
     let credential: Int?
     let methods: RepeatableMethods
     let schedule: [Duration]
-    let ordersAll: Bool
     let maxAttempts: Int
     let expiresAfter: Duration
     let window: Duration
     private var policy: RoutePolicy
     private let plant: DurablePlant?
 
-    /// Places as the configuration has them now.
     private(set) var places: Int
     /// Places that may be in use although the configuration has fewer by now, and until when.
     private var earlier: [(places: Int, until: Int64)] = []
@@ -34,9 +32,7 @@ final class DurableRoute {
     var lastClaim: Int64 = 0
 
     init(_ number: Int, _ draw: inout SplitMix64, credential: Int?, plant: DurablePlant?) {
-        self.number = number
-        self.credential = credential
-        self.plant = plant
+        (self.number, self.credential, self.plant) = (number, credential, plant)
         name = "route\(number)"
         methods = draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
         let waits: [Duration] = [
@@ -44,23 +40,15 @@ final class DurableRoute {
         ]
         let first = draw.below(4)
         schedule = Array(waits[first..<min(waits.count, first + draw.number(1...4))])
-        ordersAll = draw.chance(15)
+        let ordersAll = draw.chance(15)
         maxAttempts = draw.number(2...8)
         expiresAfter = draw.pick([
             .seconds(3_600), .seconds(86_400), .seconds(7 * 86_400), .seconds(30 * 86_400),
         ])
         window = draw.pick([.seconds(600), .seconds(86_400)])
         places = draw.number(1...4)
-        policy = RoutePolicy(upstreams: [
-            Upstream(
-                name: "one",
-                origin: .tcp(
-                    host: "u\(number).example",
-                    port: World.upstreamPort + UInt16(number),
-                    isTLS: true
-                )
-            )
-        ])
+        policy = RoutePolicy(upstreams: [Upstream(name: "one", origin: .upstream(number))])
+        policy.delivery.ordering = ordersAll ? .route : .key
         fill(&draw)
     }
 
@@ -68,7 +56,6 @@ final class DurableRoute {
         // The effect of jobs on each other is the matter of other worlds.
         policy.traffic = .off
         policy.delivery.mode = .durable
-        policy.delivery.ordering = ordersAll ? .route : .key
         policy.delivery.expiresAfter = expiresAfter
         policy.idempotency.window = window
         policy.maxAttempts = plant == .extraAttempt ? maxAttempts + 1 : maxAttempts

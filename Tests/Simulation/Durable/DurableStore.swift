@@ -12,9 +12,7 @@ final class DurableStore: JobStore {
     private let life: Confined<DurableLife>
 
     init(_ inner: MemoryJobStore, _ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
-        self.inner = inner
-        self.world = world
-        self.life = life
+        (self.inner, self.world, self.life) = (inner, world, life)
     }
 
     private var plant: DurablePlant? { world.value.plant }
@@ -27,9 +25,7 @@ final class DurableStore: JobStore {
         guard !life.value.isDead else { throw .closed }
     }
 
-    private func write<Value>(
-        _ body: () async throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    private func write<V>(_ body: () async throws(StoreError) -> V) async throws(StoreError) -> V {
         checker.lastContact = world.value.timeline.now
         world.value.writes += 1
         defer { world.value.writes -= 1 }
@@ -42,11 +38,7 @@ final class DurableStore: JobStore {
     private func checkRoom() throws(StoreError) {
         if world.value.isFull { throw StoreError(.full, "cannot write: there is no room") }
     }
-}
 
-// MARK: Calls that change something
-
-extension DurableStore {
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try await write { () async throws(StoreError) in
             if !jobs.allSatisfy(\.hasNoRoom) { try checkRoom() }
@@ -72,27 +64,19 @@ extension DurableStore {
         }
     }
 
-    func enqueue(
-        _ offered: OfferedJob,
-        at now: JobMoment,
-        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
-    ) -> Bool {
-        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(offered.job, at: now) }
+    typealias Told<Value> = @Sendable (Result<Value, StoreError>) -> Void
+
+    func enqueue(_ job: OfferedJob, at now: JobMoment, _ told: @escaping Told<EnqueueResult>) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(job.job, at: now) }
     }
 
-    func settle(
-        _ settlement: Settlement,
-        at now: JobMoment,
-        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
-    ) -> Bool {
-        tell(told) { [self] () async throws(StoreError) in
-            try await settle([settlement], at: now).first ?? .stale
-        }
+    func settle(_ one: Settlement, at now: JobMoment, _ told: @escaping Told<Settlement.Answer>) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in try await settle([one], at: now).first ?? .stale }
     }
 
     /// Now and then a call needs a task.
     private func tell<Value: Sendable>(
-        _ told: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        _ told: @escaping Told<Value>,
         _ call: @escaping @Sendable () async throws(StoreError) -> Value
     ) -> Bool {
         guard world.value.isPrompt(85) else { return false }
@@ -108,12 +92,7 @@ extension DurableStore {
     ) async throws(StoreError) -> ClaimBatch {
         try await write { () async throws(StoreError) in
             if plant == .shutsGate, checker.isGateShut(route) { return ClaimBatch() }
-            let batch = try await inner.claim(
-                route,
-                limit: limit,
-                upstream: upstream,
-                at: now
-            )
+            let batch = try await inner.claim(route, limit: limit, upstream: upstream, at: now)
             for claim in batch.claims { checker.claimed(claim.job) }
             return batch
         }
@@ -139,9 +118,7 @@ extension DurableStore {
             for settlement in settlements {
                 var given = settlement
                 if plant == .burnsWait, case .back(_, .credentials) = settlement.ending {
-                    given.attempts.append(
-                        Attempt(number: 1, upstream: "one", beganAt: now.wall)
-                    )
+                    given.attempts.append(Attempt(number: 1, upstream: "one", beganAt: now.wall))
                 }
                 if plant == .losesSuccess, settlement.ending == .succeeded, world.value.draw.below(30) == 0 {
                     given.ending = .retry(after: .seconds(1), .backoff)
@@ -153,13 +130,7 @@ extension DurableStore {
                 if plant == .losesNextInOrder { world.value.isDeafToReady = true }
                 defer { world.value.isDeafToReady = false }
                 let answer = try await inner.settle([given], at: now).first ?? .stale
-                checker.settled(
-                    settlement,
-                    given,
-                    answer,
-                    try await inner.job(settlement.token.id),
-                    at: now
-                )
+                checker.settled(settlement, given, answer, try await inner.job(settlement.token.id), at: now)
                 answers.append(answer)
             }
             return answers
@@ -175,7 +146,7 @@ extension DurableStore {
             if plant == .resumesNothing, action == .release, filter.reason == .routePaused {
                 return ActionReport()
             }
-            let before = try await all()
+            let before = try await inner.all()
             if plant == .losesHold, action == .hold, let id = filter.ids.first,
                 let job = before.first(where: { $0.record.id == id }), !job.state.isTerminal,
                 job.state != .running
@@ -189,7 +160,7 @@ extension DurableStore {
                 return report
             }
             var report = try await inner.apply(asked, at: now)
-            checker.applied(action, before, try await all(), spacing, at: now)
+            checker.applied(action, before, try await inner.all(), spacing, at: now)
             if plant == .marksCancelled { report.changes.removeAll { $0.state == .running } }
             return report
         }
@@ -210,14 +181,6 @@ extension DurableStore {
 
     func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
         try await write { () async throws(StoreError) in try await inner.pause(route, pause, at: now) }
-    }
-}
-
-// MARK: Calls that only look
-
-extension DurableStore {
-    func all() async throws(StoreError) -> [StoredJob] {
-        try await inner.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
     }
 
     func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
@@ -243,11 +206,7 @@ extension DurableStore {
     func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
     func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
 
-    func attempts(
-        of id: JobID,
-        after number: Int,
-        limit: Int
-    ) async throws(StoreError) -> [Attempt] {
+    func attempts(of id: JobID, after number: Int, limit: Int) async throws(StoreError) -> [Attempt] {
         try await reach()
         var found = try await inner.attempts(of: id, after: number, limit: limit)
         // The rules in force are asked as well, of whoever was interrupted.
@@ -274,9 +233,7 @@ extension DurableStore {
         try await inner.failures(of: route, at: now)
     }
 
-    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
-        try await inner.unfinishedByUser()
-    }
+    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] { try await inner.unfinishedByUser() }
 
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
 

@@ -4,13 +4,7 @@ import RelayTestSupport
 /// One upstream of durable jobs and the faults it goes through, from seconds to hours.
 final class DurableUpstream {
     private enum Phase: Int, CaseIterable {
-        case healthy
-        case down
-        case silent
-        case unreachable
-        case throttled
-        case refusing
-        case mixed
+        case healthy, down, silent, unreachable, throttled, refusing, mixed
     }
 
     enum Reply {

@@ -5,10 +5,9 @@ import RelayTestSupport
 // Looks every second whether anything waits that should not, and leaps over the time in which nothing happens.
 extension DurableWorld {
     func audit() {
-        let here = Confined(self)
         spawn { here in await here.audit() }
         guard !isOver else { return }
-        timeline.add(.call { here.value.audit() }, at: timeline.now + 1_000_000_000)
+        call(after: 1_000_000_000) { $0.audit() }
     }
 
     /// Nobody is under way, and nothing is planned before what the jobs wait for.
@@ -50,8 +49,9 @@ extension Confined where Value == DurableWorld {
         let world = value
         guard let daemon = world.daemon, let memory = world.memory, !world.isOver else { return }
         world.checker.read(daemon)
-        let all = try? await memory.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
-        guard let jobs = all else { return world.checker.violated(nil, "the store cannot be read") }
+        guard let jobs = try? await memory.all() else {
+            return world.checker.fail(nil, "the store cannot be read")
+        }
         let isCalm =
             daemon.life.isServing && !world.isFull && world.timeline.now > world.lastTrouble + 6_000_000_000
         world.checker.existence(jobs, isCalm: isCalm)
@@ -65,7 +65,7 @@ extension Confined where Value == DurableWorld {
             if jobs.allSatisfy(\.state.isTerminal) { return world.finish(daemon, jobs) }
             if world.audits() > 60_000, let job = jobs.first(where: { !$0.state.isTerminal }) {
                 world.isOver = true
-                world.checker.violated(
+                world.checker.fail(
                     world.checker.byID[job.record.id],
                     "a job waits for ever: \(job.state.name), \(daemon.jobs.blocker(of: job)?.detail ?? "")"
                 )
@@ -83,12 +83,9 @@ extension DurableWorld {
         daemon.engine.drain()
         daemon.jobs.drain()
         let alive = Confined(daemon)
-        timeline.add(
-            .call { [self] in
-                checker.stopped(alive.value)
-                end(alive.value)
-            },
-            at: timeline.now + 10_000_000_000
-        )
+        call(after: 10_000_000_000) {
+            $0.checker.stopped(alive.value)
+            $0.end(alive.value)
+        }
     }
 }

@@ -11,16 +11,15 @@ extension DurableWorld {
     func submit(_ number: Int) {
         guard let daemon, daemon.life.isServing else {
             // Nobody listens: the caller tries again in a moment.
-            return plan(after: 500_000_000) { [self] in submit(number) }
+            return plan(after: 500_000_000) { [self] _ in submit(number) }
         }
         let route = routes[draw.below(routes.count)]
         let method: Method = draw.pick([.post, .post, .put, .get, .delete, .patch])
         var terms = RequestTerms(forwarded: HeaderFields())
         terms.forwarded.append("X-Request-Id", "\(number)")
-        var key: String?
-        if draw.chance(45) {
+        let isKeyed = draw.chance(45)
+        if isKeyed {
             let text = draw.chance(40) ? "k\(draw.below(6))" : "k-\(number)"
-            key = text
             terms.forwarded.append("Idempotency-Key", "\"\(text)\"")
             terms.durable.idempotencyKey = text
         }
@@ -45,32 +44,17 @@ extension DurableWorld {
         let user = UInt32(1_000 + draw.below(2))
         let admission: Admission
         do throws(Problem) {
-            admission = try daemon.engine.admit(
-                route: route.name,
-                target: "t\(key == nil ? 0 : draw.below(10) / 9)",
-                method: method,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
-            )
+            let target = "t\(isKeyed ? draw.below(10) / 9 : 0)"
+            admission = try daemon.admit(route.name, target, method, terms, user: user)
         } catch {
             checker.note("refused \(error.code)")
             let isTooLate = error.code == .badHeader && .seconds(delay) >= route.expiresAfter
             if route.isConfigured, daemon.life.isServing, !isTooLate {
-                checker.violated(nil, "a job is refused: \(error.detail)")
+                checker.fail(nil, "a job is refused: \(error.detail)")
             }
             return
         }
-        let job = DurableFacts(
-            number,
-            admission.id,
-            route: route.number,
-            method: method,
-            isKeyed: key != nil,
-            user: user,
-            idempotencyKey: key,
-            supersedeKey: admission.durable?.supersedeKey
-        )
+        let job = DurableFacts(number, admission.id, route: route.number, method: method, isKeyed: isKeyed)
         checker.jobs.append(job)
         checker.byID[job.id] = job
         checker.tell(job, "\(method.rawValue) for \(route.name)")
@@ -90,26 +74,18 @@ extension DurableWorld {
         }
     }
 
-    /// An attempt reaches its upstream.
     func sent(_ request: OutboundRequest, by life: DurableLife) async -> DurableFlight {
-        let text = request.fields.entries.first { request.fields.nameText($0) == "X-Request-Id" }
-            .map { request.fields.valueText($0) }
-        let number = text.flatMap { Int($0) } ?? -1
+        let number = request.fields.jobNumber
         guard let job = checker.jobs.last(where: { $0.number == number }), let memory else {
-            checker.violated(nil, "an attempt is sent for no job")
-            return DurableFlight(checker.jobs[0], life: life.number, began: timeline.now)
+            checker.fail(nil, "an attempt is sent for no job")
+            return DurableFlight(checker.jobs[0], life: life.number)
         }
         checker.tell(job, "is sent")
         let stored = try? await memory.job(job.id)
         var others: [StoredJob] = []
-        if job.orderingKey != nil {
-            var filter = JobFilter()
-            filter.route = routes[job.route].name
-            others =
-                (try? await memory.jobs(filter, order: .oldestFirst, limit: .max, after: nil))?.jobs ?? []
-        }
+        if job.orderingKey != nil { others = (try? await memory.all(of: routes[job.route].name)) ?? [] }
         checker.began(job, stored, others, life: life.number, wall: wall)
-        let flight = DurableFlight(job, life: life.number, began: timeline.now)
+        let flight = DurableFlight(job, life: life.number)
         checker.flights[ObjectIdentifier(flight)] = flight
         job.flight = flight
         job.lastLife = life.number
@@ -176,11 +152,11 @@ extension Confined where Value == DurableWorld {
             job.isAcknowledged = true
             value.checker.tell(job, "is acknowledged")
         } else if found === job {
-            value.checker.violated(job, "a new job is called an earlier one")
+            value.checker.fail(job, "a new job is called an earlier one")
         }
         guard let wait else { return }
         let number = daemon.life.nextCaller * 1_000 + job.number + daemon.life.number * 1_000_000
-        let time = DurableTime(self)
+        let time = SimulatedTime(self)
         let deadline = time.now().advanced(by: wait)
         value.checker.waiters[number] = (found, value.timeline.now, deadline.nanoseconds)
         let answer: StoredJob?
@@ -189,19 +165,18 @@ extension Confined where Value == DurableWorld {
         } catch {
             answer = nil
             let isGone = found.isDropped || daemon.life.isDead
-            if !isGone { value.checker.violated(found, "who waits for a job is told: \(error.detail)") }
+            if !isGone { value.checker.fail(found, "who waits for a job is told: \(error.detail)") }
         }
         value.checker.waiters[number] = nil
         guard let answer, !daemon.life.isDead else { return }
         let now = value.timeline.now
         value.checker.note(answer.state.isTerminal ? "waited to the end" : "waited in vain")
         if !answer.state.isTerminal, now < deadline.nanoseconds, !Task.isCancelled {
-            value.checker.violated(found, "who waits for a job is answered too early")
+            value.checker.fail(found, "who waits for a job is answered too early")
         }
     }
 }
 
-/// A permit that a plant never gives back.
 final class KeptPermit {
     private let permit: RouteState.Permit
 

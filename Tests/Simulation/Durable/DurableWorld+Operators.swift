@@ -6,7 +6,6 @@ import RelayTestSupport
 
 // The events that operators, disks, clocks and signals bring.
 extension DurableWorld {
-    /// One thing happens that was not to be expected.
     func meddle() {
         guard !isHealed else { return }
         switch draw.weighted([26, 14, 10, 8, 6, 6, 8, 5, 4, 6]) {
@@ -57,13 +56,10 @@ extension DurableWorld {
             else { return }
             let late = Confined(flight)
             here.value.checker.note("cancelled while running")
-            here.value.timeline.add(
-                .call {
-                    guard late.value.isOpen else { return }
-                    here.value.checker.violated(late.value.job, "a job goes on although it was cancelled")
-                },
-                at: here.value.timeline.now + 600_000_000
-            )
+            here.value.call(after: 600_000_000) {
+                guard late.value.isOpen else { return }
+                $0.checker.fail(late.value.job, "a job goes on although it was cancelled")
+            }
         }
     }
 
@@ -106,17 +102,13 @@ extension DurableWorld {
         }
     }
 
-    /// Another configuration with other limits.
     private func change() {
-        for route in routes where draw.chance(40) {
-            route.resize(draw.number(1...4), now: timeline.now)
-        }
+        for route in routes where draw.chance(40) { route.resize(draw.number(1...4), now: timeline.now) }
         checker.note("reloaded")
         checker.tell(nil, "the configuration is another")
         reload()
     }
 
-    /// A route is taken out of the configuration, and comes back.
     private func remove() {
         let route = draw.pick(routes)
         guard route.isConfigured, routes.count(where: \.isConfigured) > 2 else { return }
@@ -124,7 +116,7 @@ extension DurableWorld {
         checker.note("route removed")
         checker.tell(nil, "\(route.name) is removed")
         reload()
-        plan(after: draw.time(10...draw.pick([100, 20_000, 3_600_000]))) { [self] in
+        plan(after: draw.time(10...draw.pick([100, 20_000, 3_600_000]))) { [self] _ in
             guard !route.isConfigured else { return }
             route.isConfigured = true
             checker.tell(nil, "\(route.name) is back")
@@ -133,11 +125,10 @@ extension DurableWorld {
         }
     }
 
-    /// The disk is full for a while.
     private func fill() {
         isFull = true
         checker.note("disk full")
-        plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] in
+        plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] _ in
             isFull = false
             lastTrouble = timeline.now
         }
@@ -154,10 +145,10 @@ extension DurableWorld {
         daemon.engine.drain()
         daemon.jobs.drain()
         let alive = Confined(daemon)
-        plan(after: draw.time(0...draw.pick([10, 3_000, 40_000]))) { [self] in
+        plan(after: draw.time(0...draw.pick([10, 3_000, 40_000]))) { [self] _ in
             guard !alive.value.life.isDead else { return }
             alive.value.jobs.abort()
-            plan(after: 8_000_000_000) { [self] in
+            plan(after: 8_000_000_000) { [self] _ in
                 guard !alive.value.life.isDead else { return }
                 checker.stopped(alive.value)
                 end(alive.value)

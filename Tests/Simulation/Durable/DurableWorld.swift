@@ -5,10 +5,8 @@ import RelayJobs
 import RelayRoute
 import RelayTestSupport
 
-/// Routes, upstreams, callers and operators, drawn from one seed, around the durable side of the engine.
-///
-/// Single-threaded: whoever made it pumps it.
-final class DurableWorld: SeededWorld, Timed {
+/// Routes, upstreams, callers and operators around the durable side of the engine.
+final class DurableWorld: Simulated {
     private static let routeCount = 5
     private static let credentialCount = 2
 
@@ -27,14 +25,11 @@ final class DurableWorld: SeededWorld, Timed {
     var tokens = 0
     /// By credential, until when its endpoint gives none.
     var illUntil: [Int64]
-    /// The process that runs now; nil between two.
     var daemon: DurableDaemon?
     var lives = 0
-    /// The jobs on disk.
     private(set) var memory: MemoryJobStore?
     /// Ended by the store while no process ran.
     private var early: [JobChange] = []
-    /// The permits that plants have taken.
     var kept: [KeptPermit] = []
     /// Calls of the store that change something, under way.
     var writes = 0
@@ -43,7 +38,6 @@ final class DurableWorld: SeededWorld, Timed {
     var isDeafToReady = false
     /// Milliseconds the wall clock is ahead of the steady one.
     private(set) var offset: Int64 = 0
-    /// Nothing goes wrong any more.
     private(set) var isHealed = false
     var isOver = false
     /// When something is planned, so that the clock leaps over none of it.
@@ -58,21 +52,14 @@ final class DurableWorld: SeededWorld, Timed {
         diskDraw = SplitMix64(seed: draw.next())
         var other = diskDraw
         promptDraw = SplitMix64(seed: other.next())
-        checker = DurableChecker(timeline, plant)
+        checker = DurableChecker(timeline, wanted: plant?.sentences)
         illUntil = Array(repeating: 0, count: DurableWorld.credentialCount)
         let secret = SecretReference.file("s")
         vault = CredentialVault(
             (0..<DurableWorld.credentialCount).map { index in
                 var settings = OAuth2Settings(
                     grant: .clientCredentials,
-                    endpoint: Upstream(
-                        name: "endpoint",
-                        origin: .tcp(
-                            host: "t\(index).example",
-                            port: World.endpointPort + UInt16(index),
-                            isTLS: true
-                        )
-                    ),
+                    endpoint: Upstream(name: "endpoint", origin: .endpoint(index)),
                     target: "/token",
                     clientID: "client\(index)"
                 )
@@ -90,7 +77,7 @@ final class DurableWorld: SeededWorld, Timed {
         checker.routes = routes
     }
 
-    var wall: Int64 { SimulatedTime.wallStart + timeline.now / 1_000_000 + offset }
+    var wall: Int64 { Timeline.wall(at: timeline.now) + offset }
     var moment: JobMoment { JobMoment(wall: wall, steady: timeline.now / 1_000_000) }
 
     var settings: DurableJobs.Settings {
@@ -121,24 +108,17 @@ final class DurableWorld: SeededWorld, Timed {
         return diskDraw.time(diskDraw.chance(4) ? 50...400 : 0...8)
     }
 
-    /// Starts a task of the world's.
-    @discardableResult
-    func spawn(_ work: @escaping @Sendable (Confined<DurableWorld>) async -> Void) -> Task<Void, Never> {
-        let here = Confined(self)
-        return Task(executorPreference: queue) { await work(here) }
+    /// Over which the clock does not leap.
+    func plan(after nanoseconds: Int64, _ body: @escaping (DurableWorld) -> Void) {
+        plans.append(timeline.now + nanoseconds)
+        call(after: nanoseconds, body)
     }
 
-    func plan(after nanoseconds: Int64, _ body: @escaping () -> Void) {
-        let at = timeline.now + nanoseconds
-        plans.append(at)
-        timeline.add(.call(body), at: at)
+    func end(of moment: Int64, isSleep: Bool) -> Int64 {
+        let isDeaf = plant == .deafWaiters && !isSleep && checker.hasWaiter(until: moment)
+        return isDeaf ? .max : moment
     }
-}
 
-// MARK: The course of things
-
-extension DurableWorld {
-    /// Runs every job to its end, or to the first broken promise.
     func run() {
         GlobalQueue.enter(queue)
         defer { GlobalQueue.leave() }
@@ -153,21 +133,13 @@ extension DurableWorld {
         let spread = draw.pick([120_000, 1_800_000, 36_000_000])
         for number in 0..<jobCount {
             at += draw.chance(30) ? 0 : draw.time(0...max(1, 2 * spread / jobCount))
-            plan(after: at) { here.value.submit(number) }
+            plan(after: at) { $0.submit(number) }
         }
         let actions = jobCount * 2 / 3
-        for _ in 0..<actions { plan(after: draw.time(0...spread * 5 / 4)) { here.value.meddle() } }
-        plan(after: Int64(spread) * 1_300_000) { here.value.heal() }
-        timeline.add(.call { here.value.audit() }, at: 1_000_000_000)
-        while checker.violation == nil {
-            if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
-            guard let wake = timeline.next() else { break }
-            switch wake {
-            case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
-            case .call(let body): body()
-            case .arrival, .cancellation, .reload, .network: break
-            }
-        }
+        for _ in 0..<actions { plan(after: draw.time(0...spread * 5 / 4)) { $0.meddle() } }
+        plan(after: Int64(spread) * 1_300_000) { $0.heal() }
+        call(after: 1_000_000_000) { $0.audit() }
+        goOn(until: { checker.violation != nil })
         guard checker.violation == nil else { return }
         checker.quiet(sleeping: timeline.sleeping, isOver: isOver)
     }
@@ -178,13 +150,9 @@ extension DurableWorld {
         guard let daemon else { return }
         guard draw.chance(30) else { return daemon.jobs.ready(work) }
         let alive = Confined(daemon)
-        timeline.add(
-            .call { if !alive.value.life.isDead { alive.value.jobs.ready(work) } },
-            at: timeline.now + draw.time(0...20)
-        )
+        call(after: draw.time(0...20)) { _ in if !alive.value.life.isDead { alive.value.jobs.ready(work) } }
     }
 
-    /// The store has ended jobs by itself; what nobody can hear yet is told to the next process.
     private func ended(_ jobs: [JobChange]) {
         if plant == .losesEnds { return }
         if let daemon { daemon.tell(jobs) } else { early += jobs }
@@ -203,10 +171,10 @@ extension DurableWorld {
         let alive = Confined(daemon)
         spawn { here in
             do throws(StoreError) {
-                try await alive.value.jobs.start(on: alive.value.relays.map { DeliveryLoop($0) })
+                try await alive.start()
                 alive.value.life.isServing = !alive.value.life.isDead
             } catch {
-                if !alive.value.life.isDead { here.value.checker.violated(nil, "a start fails: \(error)") }
+                if !alive.value.life.isDead { here.value.checker.fail(nil, "a start fails: \(error)") }
             }
         }
     }
@@ -222,7 +190,6 @@ extension DurableWorld {
         restart()
     }
 
-    /// The next process begins with what is on disk.
     func restart() {
         guard let memory else { return }
         self.memory = MemoryJobStore(afterCrashOf: memory, at: moment)
@@ -230,7 +197,6 @@ extension DurableWorld {
         boot()
     }
 
-    /// Ends the process and cancels its callers.
     func end(_ daemon: DurableDaemon) {
         checker.read(daemon)
         daemon.life.isDead = true
@@ -243,10 +209,7 @@ extension DurableWorld {
     func adopt() {
         guard let memory else { return }
         spawn { here in
-            for job in (try? await memory.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil))?
-                .jobs
-                ?? []
-            {
+            for job in (try? await memory.all()) ?? [] {
                 guard let facts = here.value.checker.byID[job.record.id] else { continue }
                 if facts.runningSince != nil {
                     here.value.checker.tell(facts, "is found in flight: \(job.state.name)")
@@ -271,7 +234,6 @@ extension DurableWorld {
         checker.note(milliseconds < 0 ? "clock stepped back" : "clock stepped ahead")
     }
 
-    /// From now on nothing goes wrong, and nobody keeps anything back.
     func heal() {
         checker.tell(nil, "all is well from now on")
         isHealed = true
@@ -280,10 +242,7 @@ extension DurableWorld {
         for upstream in upstreams { upstream.isHealed = true }
         for route in routes { route.isConfigured = true }
         reload()
-        for round in 0..<4 {
-            let here = Confined(self)
-            plan(after: Int64(round) * 90_000_000_000 + 1) { here.value.letGo() }
-        }
+        for round in 0..<4 { plan(after: Int64(round) * 90_000_000_000 + 1) { $0.letGo() } }
     }
 
     func reload() {

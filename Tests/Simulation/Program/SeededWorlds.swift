@@ -1,35 +1,53 @@
 /// A kind of worlds that are made from one seed each, as the command line asks for them.
-struct SeededWorlds {
-    /// The word for it on the command line: `durable`, with `--durable` and `--durable-plant NAME`.
-    let word: String
-    /// The name of their jobs.
+struct SeededWorlds: Sendable {
+    /// The word for it on the command line, as `--durable`; nil for those that it means without a word.
+    let word: String?
     let what: String
-    /// Jobs of one world.
     let size: Int
     /// Worlds within which each planted bug must be found.
     let controlWorlds: Int
     /// Their planted bugs, each with parts of the sentences of which the checker must say one.
     let plants: [(name: String, sentences: [String])]
-    /// Runs one world, with a planted bug or none, and tells what happens in it where that is asked for.
-    let run: @Sendable (UInt64, String?, Bool) -> Result
+    let run: @Sendable (Order) -> Result
 
-    /// The outcome of one world.
-    struct Result: Sendable {
+    struct Order: Sendable {
         let seed: UInt64
+        let jobs: Int
+        var plant: String?
+        var traced: Int?
+        /// Whether every moment is kept, for who reads a broken promise.
+        var isTelling = false
+    }
+
+    struct Result: Sendable {
+        let order: Order
         let jobs: Int
         let hash: UInt64
         let virtualTime: Int64
         let coverage: [String: Int]
         var violation: Violation?
+        var mostInFlight = 0
+        var timeline: [String] = []
+
+        init<Kind>(_ order: Order, jobs: Int, _ checker: SimulatedChecker<Kind>, _ coverage: [String: Int]) {
+            (self.order, self.jobs, self.coverage) = (order, jobs, coverage)
+            (hash, virtualTime, violation) = (checker.hash.value, checker.now, checker.violation)
+        }
     }
 
-    func simulate(_ arguments: Arguments, plant: String?) -> Int32 {
+    func simulate(_ arguments: Arguments) -> Int32 {
         let began = monotonicNanoseconds()
-        let results = worlds(max(1, arguments.jobs / size), arguments, plant, seconds: arguments.seconds)
+        var orders = orders((arguments.jobs + size - 1) / size, arguments, arguments.plant)
+        if let seed = arguments.extraSeed, let last = orders.popLast() {
+            orders.append(Order(seed: seed, jobs: last.jobs, plant: last.plant, traced: last.traced))
+        }
+        let results = results(orders, arguments, seconds: arguments.seconds)
+        for line in results.flatMap(\.timeline) { print(line) }
         if let found = results.first(where: { $0.violation != nil }) {
+            var again = found.order
             // The story that led to it is written down only where somebody has to read it.
-            let again = run(found.seed, plant, true)
-            if let violation = again.violation { print(tell(violation, found.seed, plant)) }
+            again.isTelling = true
+            tell(run(again))
             return 1
         }
         var coverage: [String: Int] = [:]
@@ -38,96 +56,74 @@ struct SeededWorlds {
             coverage.merge(result.coverage, uniquingKeysWith: +)
             hash.mix(result.hash)
         }
-        for (what, count) in coverage.sorted(by: { $0.key < $1.key }) { print("  \(count)\t\(what)") }
+        if arguments.traced == nil {
+            for (what, count) in coverage.sorted(by: { $0.key < $1.key }) { print("  \(count)\t\(what)") }
+        }
         let jobs = results.reduce(0) { $0 + $1.jobs }
-        let hours = results.reduce(0) { $0 + $1.virtualTime / 1_000_000_000 } / 3_600
+        let virtual = results.reduce(0) { $0 + $1.virtualTime } / 1_000_000_000
+        let most = results.map(\.mostInFlight).max() ?? 0
         let seconds = Double(monotonicNanoseconds() - began) / 1e9
         print(
             "\(jobs) \(what) of \(results.count) worlds from seed \(arguments.seed), every promise kept; "
-                + "\(hours) h of virtual time; \(Main.tenths(seconds)) s; trace \(String(hash.value, radix: 16))"
+                + (virtual < 36_000 ? "\(virtual) s" : "\(virtual / 3_600) h") + " of virtual time, "
+                + (most > 0 ? "at most \(most) jobs at once; " : "")
+                + "\(tenths(seconds)) s, \(Int(Double(jobs) / max(seconds, 0.001))) jobs/s; "
+                + "trace \(String(hash.value, radix: 16))"
         )
-        return 0
+        let missing = jobs < 100_000 ? [] : coverage.filter { $0.value == 0 }.keys.sorted()
+        for what in missing { print("never happened: \(what)") }
+        return missing.isEmpty ? 0 : 1
     }
 
-    /// So many worlds, a seed each, up to the first broken promise.
-    private func worlds(
-        _ count: Int,
-        _ arguments: Arguments,
-        _ plant: String?,
-        seconds: Int? = nil
-    ) -> [Result] {
-        let (run, first) = (run, arguments.seed)
-        return Workers(
-            0..<count,
-            seconds: seconds,
-            isLast: { $0.violation != nil },
-            work: { run(first + UInt64($0), plant, false) }
-        )
-        .run(threads: arguments.threads)
+    private func orders(_ count: Int, _ arguments: Arguments, _ plant: String?) -> [Order] {
+        (0..<count).map { number in
+            let jobs = arguments.runsControls ? size : min(size, arguments.jobs - number * size)
+            let seed = arguments.seed + UInt64(number)
+            return Order(seed: seed, jobs: jobs, plant: plant, traced: arguments.traced)
+        }
     }
 
-    private func tell(_ violation: Violation, _ seed: UInt64, _ plant: String?) -> String {
+    /// The outcomes up to the first broken promise.
+    private func results(_ orders: [Order], _ arguments: Arguments, seconds: Int? = nil) -> [Result] {
+        Workers(self, orders, seconds: seconds).run(threads: arguments.threads)
+    }
+
+    private func tell(_ result: Result) {
+        guard let violation = result.violation else { return }
+        let order = result.order
         let job = violation.job >= 0 ? ", job \(violation.job)" : ""
-        let planted = plant.map { " --\(word)-plant \($0)" } ?? ""
-        return
-            (["seed \(seed)\(job), at \(Moment.time(violation.at)): \(violation.sentence)"]
-            + violation.timeline
-            + ["replay: Tests/Simulation/run --\(word) --seed \(seed) --jobs \(size)\(planted)"])
-            .joined(separator: "\n")
+        print("seed \(order.seed)\(job), at \(Moment.time(violation.at)): \(violation.sentence)")
+        for line in violation.timeline { print(line) }
+        let worlds = (word.map { $0 + " " } ?? "") + "--seed \(order.seed) --jobs \(order.jobs)"
+        print("replay: Tests/Simulation/run \(worlds)\(order.plant.map { " --plant \($0)" } ?? "")")
     }
 
-    /// Looks for every planted bug, or for that one.
-    func controls(_ arguments: Arguments, plant: String?) -> Int32 {
+    func controls(_ arguments: Arguments) -> Int32 {
         let began = monotonicNanoseconds()
         var missed = 0
-        let sought = plants.filter { plant == nil || $0.name == plant }
+        let sought = plants.filter { arguments.plant == nil || $0.name == arguments.plant }
         for plant in sought {
-            let results = worlds(controlWorlds, arguments, plant.name)
+            let results = results(orders(controlWorlds, arguments, plant.name), arguments)
             let found = results.first { $0.violation != nil }
             guard let found, let violation = found.violation,
                 plant.sentences.contains(where: violation.sentence.contains)
             else {
-                let instead = found?.violation.map { ", but: seed \(found?.seed ?? 0): \($0.sentence)" } ?? ""
+                let instead = found?.violation.map { ", but: \($0.sentence)" } ?? ""
                 print("MISSED  \(plant.name)\(instead)")
                 missed += 1
                 continue
             }
-            print("found   \(plant.name): seed \(found.seed), job \(violation.job): \(violation.sentence)")
+            print(
+                "found   \(plant.name): seed \(found.order.seed), job \(violation.job): \(violation.sentence)"
+            )
         }
-        let seconds = Main.tenths(Double(monotonicNanoseconds() - began) / 1e9)
+        let seconds = tenths(Double(monotonicNanoseconds() - began) / 1e9)
         print("\(sought.count - missed) of \(sought.count) bugs planted around \(what) found; \(seconds) s")
         return missed == 0 ? 0 : 1
     }
 }
 
-/// A world that is made from a seed.
-protocol SeededWorld {
-    associatedtype Checker: SeededChecker
-    var timeline: Timeline { get }
-    var checker: Checker { get }
-    func run()
-}
-
-/// A checker that holds such a world to its promises.
-protocol SeededChecker {
-    associatedtype Job
-    var jobs: [Job] { get }
-    var hash: TraceHash { get }
-    var coverage: [String: Int] { get }
-    var violation: Violation? { get }
-}
-
-extension SeededWorld {
-    /// Runs it to its end.
-    func result(of seed: UInt64) -> SeededWorlds.Result {
-        run()
-        return SeededWorlds.Result(
-            seed: seed,
-            jobs: checker.jobs.count,
-            hash: checker.hash.value,
-            virtualTime: timeline.now,
-            coverage: checker.coverage,
-            violation: checker.violation
-        )
-    }
+func tenths(_ seconds: Double) -> String {
+    let tenths = Int((seconds * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
 }

@@ -20,12 +20,9 @@ extension Scenario {
         title: "300 kept jobs for a path that always fails, then two requests a second for another",
         control: "paths that tell requests apart"
     ) { world in
-        let upstream = ScenarioUpstream {
-            ScenarioUpstream.Reply(status: isBad($0) ? 502 : 200, after: 0.005)
-        }
+        let upstream = ScenarioUpstream { .answer(isBad($0) ? 502 : 200, after: 0.005) }
         world.route("up", to: upstream) {
-            $0.recovery = [again(100)]
-            $0.maxAttempts = 100
+            $0.retries(100)
         }
         world.start()
         world.requestMethod = .post
@@ -33,20 +30,20 @@ extension Scenario {
         world.run(until: 20)
         world.request("up", perSecond: 2, target: target("good", world), until: 80)
         world.run(until: 82)
+        let attempts = upstream.seen(20, 80).count(where: isBad)
         return [
-            ScenarioFigure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.9),
-            ScenarioFigure(
-                "p99 of the others in ms",
-                percentile(world.calls.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
-                atMost: 1_000
-            ),
-            ScenarioFigure(
-                "attempts at the path that fails, a second",
-                Double(upstream.seen(20, 80).count(where: isBad)) / 60,
-                atMost: 5
-            ),
-            ScenarioFigure("explain tells of the breaker", isSo: world.explained() == "breaker_open"),
+            Figure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.9),
+            Figure("p99 of the others in ms", p99(world.calls), atMost: 1_000),
+            Figure("attempts at the path that fails, a second", attempts, per: 60, atMost: 5),
+            Figure("explain tells of the breaker", isSo: world.explained() == "breaker_open"),
         ]
+    }
+
+    /// A hundred requests a second for a minute, of which so many are for the path that is bad.
+    private static func request(_ bad: Int, _ world: ScenarioWorld) {
+        world.start()
+        world.request("up", perSecond: Double(bad), target: target("bad", world), until: 60)
+        world.request("up", perSecond: Double(100 - bad), target: target("good", world), until: 60)
     }
 
     static let mixtures = [45, 60, 80].map { share in
@@ -55,34 +52,17 @@ extension Scenario {
             title: "100 requests a second, of which \(share) % are for a path that fails",
             control: "a breaker that needs nearly all to fail, and paths that tell requests apart"
         ) { world in
-            let upstream = ScenarioUpstream {
-                ScenarioUpstream.Reply(status: isBad($0) ? 502 : 200, after: 0.005)
-            }
+            let upstream = ScenarioUpstream { .answer(isBad($0) ? 502 : 200, after: 0.005) }
             world.route("up", to: upstream) {
                 guard world.isControl else { return }
                 ($0.traffic.breaker.failureRatio, $0.traffic.breaker.consecutiveFailures) = (0.4, 5)
             }
-            world.start()
-            world.request("up", perSecond: Double(share), target: target("bad", world), until: 60)
-            world.request("up", perSecond: Double(100 - share), target: target("good", world), until: 60)
+            request(share, world)
             world.run(until: 75)
             return [
-                ScenarioFigure(
-                    "share of the others served",
-                    served(world.calls),
-                    atLeast: 0.99,
-                    control: 0.5
-                ),
-                ScenarioFigure(
-                    "p99 of the others in ms",
-                    percentile(world.calls.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
-                    atMost: 20
-                ),
-                ScenarioFigure(
-                    "attempts per arrival",
-                    Double(upstream.visits.count) / Double(world.calls.count),
-                    atMost: 1.1
-                ),
+                Figure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.5),
+                Figure("p99 of the others in ms", p99(world.calls), atMost: 20),
+                Figure("attempts per arrival", upstream.visits.count, per: world.calls.count, atMost: 1.1),
             ]
         }
     }
@@ -93,27 +73,14 @@ extension Scenario {
             title: "100 requests a second, of which \(share) % are for a path that answers nothing",
             control: "paths that tell requests apart"
         ) { world in
-            let upstream = ScenarioUpstream {
-                ScenarioUpstream.Reply(status: 200, after: isBad($0) ? .infinity : 0.005)
-            }
-            world.route("up", to: upstream)
-            world.start()
-            world.request("up", perSecond: Double(share), target: target("bad", world), until: 60)
-            world.request("up", perSecond: Double(100 - share), target: target("good", world), until: 60)
+            world.route("up", to: ScenarioUpstream { .answer(200, after: isBad($0) ? .infinity : 0.005) })
+            request(share, world)
             world.run(until: 95)
             let settled = world.calls.filter { $0.at >= 15 }
+            let answered = served(settled)
             return [
-                ScenarioFigure(
-                    "share of the others served, after 15 s",
-                    served(settled),
-                    atLeast: 0.95,
-                    control: 0.8
-                ),
-                ScenarioFigure(
-                    "p99 of the others in ms, after 15 s",
-                    percentile(settled.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
-                    atMost: 20
-                ),
+                Figure("share of the others served, after 15 s", answered, atLeast: 0.95, control: 0.8),
+                Figure("p99 of the others in ms, after 15 s", p99(settled), atMost: 20),
             ]
         }
     }
@@ -124,11 +91,11 @@ extension Scenario {
         control: "paths that tell requests apart"
     ) { world in
         let upstream = ScenarioUpstream {
-            guard isBad($0) else { return ScenarioUpstream.Reply(status: 200, after: 0.005) }
-            return ScenarioUpstream.Reply(status: 429, after: 0.005, fields: [("Retry-After", "3600")])
+            guard isBad($0) else { return .answer(200, after: 0.005) }
+            return Reply(status: 429, after: 0.005, fields: [("Retry-After", "3600")])
         }
         world.route("up", to: upstream) {
-            $0.recovery = [again(3)]
+            $0.retries(3, of: $0.maxAttempts)
             $0.traffic.throttling.longest = .seconds(3_600)
         }
         world.start()
@@ -138,12 +105,8 @@ extension Scenario {
         world.request("up", perSecond: 10, target: target("good", world), until: 30)
         world.run(until: 61)
         return [
-            ScenarioFigure("share of the others served", served(world.calls), atLeast: 1, control: 0.1),
-            ScenarioFigure(
-                "attempts in spite of it",
-                Double(upstream.seen(1).count(where: isBad)),
-                atMost: 0
-            ),
+            Figure("share of the others served", served(world.calls), atLeast: 1, control: 0.1),
+            Figure("attempts in spite of it", upstream.seen(1).count(where: isBad), atMost: 0),
         ]
     }
 
@@ -158,7 +121,7 @@ extension Scenario {
         ) { world in
             let refused = 20.0..<40
             let upstream = ScenarioUpstream {
-                ScenarioUpstream.Reply(status: refused.contains($0.at) ? UInt16(status) : 200, after: 0.005)
+                .answer(refused.contains($0.at) ? UInt16(status) : 200, after: 0.005)
             }
             world.route("up", to: upstream, off: status == 429 ? [.throttling] : [.breaker, .window])
             world.start()
@@ -168,19 +131,17 @@ extension Scenario {
                 let calls = world.calls.filter { Int($0.at / 10) == slice }
                 return Double(calls.count(where: \.isGood)) / Double(calls.count)
             }
+            let overloaded = world.calls.count { $0.failure == .overloaded }
             return [
-                ScenarioFigure("least share served in 10 s, from 30 s after it", well.min(), atLeast: 0.95),
-                ScenarioFigure(
+                Figure("least share served in 10 s, from 30 s after it", well.min(), atLeast: 0.95),
+                Figure(
                     "attempts per arrival while it refuses",
-                    Double(upstream.seen(22, 40).count) / 1_800,
+                    upstream.seen(22, 40).count,
+                    per: 1_800,
                     atMost: 0.25,
                     control: 0.9
                 ),
-                ScenarioFigure(
-                    "told that the route is overloaded",
-                    Double(world.calls.count { $0.failure == .overloaded }),
-                    atMost: 0
-                ),
+                Figure("told that the route is overloaded", overloaded, atMost: 0),
             ]
         }
     }

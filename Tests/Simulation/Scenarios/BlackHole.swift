@@ -7,15 +7,13 @@ extension Scenario {
         control: "queues of their own, breaker and window"
     ) { world in
         let (calm, trouble) = (20.0, 60.0)
-        let serve = { (visit: ScenarioUpstream.Visit) in
-            ScenarioUpstream.Reply(status: 200, after: visit.target.hasSuffix("hole") ? .infinity : 0.005)
+        let serve = { (visit: ScenarioUpstream.Visit) -> Reply in
+            .answer(200, after: visit.target.hasSuffix("hole") ? .infinity : 0.005)
         }
         let (hole, well) = (ScenarioUpstream(serve), ScenarioUpstream(serve))
         let change = { (policy: inout RoutePolicy) in
-            policy.timeouts.attempt = .seconds(5)
-            policy.timeouts.total = .seconds(5)
-            policy.recovery = [again(100)]
-            policy.maxAttempts = 100
+            policy.timesOut(after: 5)
+            policy.retries(100)
         }
         world.route("up", to: hole, off: [.breaker, .window], change)
         world.route("well", to: well, change)
@@ -36,19 +34,9 @@ extension Scenario {
             Double(upstream.served(calm, calm + trouble)) / trouble
         )
         return [
-            ScenarioFigure(
-                "throughput of the other route ÷ before",
-                rates.1 / rates.0,
-                atLeast: 0.95,
-                control: 0.75
-            ),
-            ScenarioFigure("its p99 ÷ before", beside.flatMap { now in before.map { now / $0 } }, atMost: 2),
-            ScenarioFigure("explain tells of the breaker", isSo: world.isControl || reason == "breaker_open"),
+            Figure("throughput of the other route ÷ before", rates.1 / rates.0, atLeast: 0.95, control: 0.75),
+            Figure("its p99 ÷ before", beside.flatMap { now in before.map { now / $0 } }, atMost: 2),
+            Figure("explain tells of the breaker", isSo: world.isControl || reason == "breaker_open"),
         ]
-    }
-
-    static func percentile(_ values: [Double], _ share: Double = 0.99) -> Double? {
-        let sorted = values.sorted()
-        return sorted.isEmpty ? nil : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
     }
 }

@@ -14,14 +14,13 @@ extension Scenario {
                 ends.popFirst()
                 inside -= 1
             }
-            guard inside < most else { return ScenarioUpstream.Reply(status: 503, after: 0.001) }
+            guard inside < most else { return .answer(503, after: 0.001) }
             inside += 1
             ends.add(visit.at + 0.25)
-            return ScenarioUpstream.Reply(status: 200, after: 0.25)
+            return .answer(200, after: 0.25)
         }
         world.route("up", to: upstream, off: [.window]) {
-            $0.recovery = [again(100)]
-            $0.maxAttempts = 100
+            $0.retries(100)
         }
         world.start()
         world.keep("up", count)
@@ -37,20 +36,15 @@ extension Scenario {
         let windows = world.looks.filter { $0.at >= settled && $0.at < last }.compactMap(\.window)
         let median = percentile(windows.map(Double.init), 0.5)
         return [
-            ScenarioFigure(
+            Figure(
                 "the window's median, away from the limit in %",
                 median.map { ($0 - Double(most)).magnitude / Double(most) * 100 },
                 atMost: 20
             ),
-            ScenarioFigure("share refused", refused(0), atMost: 0.05, control: 0.1),
-            ScenarioFigure(
-                "share refused, once it has settled",
-                refused(settled),
-                atMost: 0.05,
-                control: 0.1
-            ),
-            ScenarioFigure("seconds until all are served ÷ ideal", isDone ? last / 100 : nil, atMost: 1.25),
-            ScenarioFigure("explain tells of the window", isSo: world.isControl || reason == "concurrency"),
+            Figure("share refused", refused(0), atMost: 0.05, control: 0.1),
+            Figure("share refused, once it has settled", refused(settled), atMost: 0.05, control: 0.1),
+            Figure("seconds until all are served ÷ ideal", isDone ? last / 100 : nil, atMost: 1.25),
+            Figure("explain tells of the window", isSo: world.isControl || reason == "concurrency"),
         ]
     }
 }

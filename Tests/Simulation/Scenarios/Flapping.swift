@@ -11,12 +11,11 @@ extension Scenario {
         let last = 120.0
         var workers = ScenarioUpstream.Workers(1, seconds: 1 / 200)
         let upstream = ScenarioUpstream { visit in
-            guard Int(visit.at) % 2 == 0 else { return ScenarioUpstream.Reply(status: 503, after: 0.001) }
-            return ScenarioUpstream.Reply(status: 200, after: workers.done(visit.at) - visit.at)
+            guard Int(visit.at) % 2 == 0 else { return .answer(503, after: 0.001) }
+            return .answer(200, after: workers.done(visit.at) - visit.at)
         }
         world.route("up", to: upstream, off: [.breaker, .budget, .window]) {
-            $0.recovery = [again(100)]
-            $0.maxAttempts = 100
+            $0.retries(100)
         }
         world.start()
         world.keep("up", perSecond: 100, until: last)
@@ -24,18 +23,14 @@ extension Scenario {
         let reason = world.explained()
         world.run(until: last)
         return [
-            ScenarioFigure(
+            Figure(
                 "share of the arrivals that succeed in time",
-                Double(world.ended(.succeeded)) / Double(world.kept),
+                world.ended(.succeeded),
+                per: world.kept,
                 atLeast: 0.6
             ),
-            ScenarioFigure(
-                "attempts per arrival",
-                Double(upstream.visits.count) / Double(world.kept),
-                atMost: 1.2,
-                control: 1.4
-            ),
-            ScenarioFigure("explain tells of the breaker", isSo: world.isControl || reason == "breaker_open"),
+            Figure("attempts per arrival", upstream.visits.count, per: world.kept, atMost: 1.2, control: 1.4),
+            Figure("explain tells of the breaker", isSo: world.isControl || reason == "breaker_open"),
         ]
     }
 }

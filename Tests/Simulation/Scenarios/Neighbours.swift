@@ -4,7 +4,7 @@ import RelayRoute
 // drip are the server's, and in `Tests/Scenarios`.
 extension Scenario {
     private static func fill(_ world: ScenarioWorld) {
-        world.route("up", to: ScenarioUpstream { _ in ScenarioUpstream.Reply(status: 200, after: 0.02) }) {
+        world.route("up", to: ScenarioUpstream { _ in .answer(200, after: 0.02) }) {
             $0.concurrency.maxRequests = 8
             $0.concurrency.maxPendingRequests = 4_096
             $0.timeouts.attempt = .seconds(30)
@@ -25,20 +25,11 @@ extension Scenario {
         world.crowd(1, of: good, "up", pause: 0.01, until: last)
         world.run(until: last + 5)
         let its = world.calls.filter { $0.user == good && $0.isGood }
+        // One at a time, each of 20 ms and a pause of 10.
+        let share = Double(its.count) / (last / 0.03)
         return [
-            ScenarioFigure(
-                "p99 of the good caller in ms",
-                percentile(its.map(\.seconds)).map { $0 * 1_000 },
-                atMost: 50,
-                control: 500
-            ),
-            // One at a time, each of 20 ms and a pause of 10.
-            ScenarioFigure(
-                "its answers ÷ those that it might have",
-                Double(its.count) / (last / 0.03),
-                atLeast: 0.5,
-                control: 0.1
-            ),
+            Figure("p99 of the good caller in ms", p99(its), atMost: 50, control: 500),
+            Figure("its answers ÷ those that it might have", share, atLeast: 0.5, control: 0.1),
         ]
     }
 
@@ -59,8 +50,8 @@ extension Scenario {
             for call in world.calls where call.isGood { answered[Int(call.user)] += 1 }
             let equal = answered.reduce(0, +) / Double(callers)
             return [
-                ScenarioFigure("answers of all in a second", equal * Double(callers) / last, atLeast: 390),
-                ScenarioFigure(
+                Figure("answers of all in a second", equal * Double(callers) / last, atLeast: 390),
+                Figure(
                     "furthest from an equal share in %",
                     answered.map { ($0 - equal).magnitude / equal * 100 }.max(),
                     atMost: 10,

@@ -12,16 +12,14 @@ extension Scenario {
         var (came, asked) = (0, Double.infinity)
         let upstream = ScenarioUpstream { visit in
             came += 1
-            guard came == 100 else { return ScenarioUpstream.Reply(status: 200, after: 0.1) }
+            guard came == 100 else { return .answer(200, after: 0.1) }
             asked = visit.at + 0.05
-            return ScenarioUpstream.Reply(status: 429, after: 0.05, fields: [("Retry-After", "\(Int(hold))")])
+            return Reply(status: 429, after: 0.05, fields: [("Retry-After", "\(Int(hold))")])
         }
         world.route("up", to: upstream, off: [.throttling]) {
-            $0.timeouts.attempt = .seconds(2)
-            $0.timeouts.total = .seconds(2)
+            $0.timesOut(after: 2)
             $0.concurrency.maxRequests = width
-            $0.recovery = [again(100)]
-            $0.maxAttempts = 100
+            $0.retries(100)
         }
         world.start()
         // The hold is on the kind that was told so: its method and path.
@@ -36,22 +34,22 @@ extension Scenario {
         _ = world.run(until: asked + 60) { world.unfinished == 0 }
         let first = upstream.seen(asked + hold).first?.at
         return [
-            ScenarioFigure("jobs that wait then", Double(waiting), atLeast: 500),
+            Figure("jobs that wait then", waiting, atLeast: 500),
             // Those of the instant at which it is told may be a rounding before it.
-            ScenarioFigure(
+            Figure(
                 "attempts begun in spite of it",
-                Double(upstream.seen(asked + 1e-6, asked + hold - 0.001).count),
+                upstream.seen(asked + 1e-6, asked + hold - 0.001).count,
                 atMost: 0,
                 control: 50
             ),
-            ScenarioFigure("seconds to the first after it", first.map { $0 - asked - hold }, atMost: 1),
-            ScenarioFigure(
+            Figure("seconds to the first after it", first.map { $0 - asked - hold }, atMost: 1),
+            Figure(
                 "requests with less time told rate_limited at once",
                 isSo: world.isControl
                     || world.calls.last.map { $0.failure == .rateLimited && $0.seconds < 0.1 } == true
             ),
-            ScenarioFigure("jobs that did not succeed", Double(count - world.ended(.succeeded)), atMost: 0),
-            ScenarioFigure("explain tells of it", isSo: world.isControl || reason == "throttled"),
+            Figure("jobs that did not succeed", count - world.ended(.succeeded), atMost: 0),
+            Figure("explain tells of it", isSo: world.isControl || reason == "throttled"),
         ]
     }
 }

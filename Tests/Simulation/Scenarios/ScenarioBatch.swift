@@ -4,20 +4,17 @@ enum ScenarioBatch {
     static func run(_ name: String?, seed: UInt64) -> Int32 {
         let chosen = Scenario.all.filter { scenario in name.map { scenario.name.hasPrefix($0) } ?? true }
         guard !chosen.isEmpty else {
-            print(
-                "there is no such scenario; the scenarios are: \(Scenario.all.map(\.name).joined(separator: " "))"
-            )
+            let names = Scenario.all.map(\.name).joined(separator: " ")
+            print("there is no such scenario; the scenarios are: \(names)")
             return 64
         }
         let began = monotonicNanoseconds()
         var missed = 0
         for scenario in chosen {
             print("\(scenario.name): \(scenario.title)")
-            for isControl in [false, true] {
-                missed += play(scenario, seed, isControl: isControl)
-            }
+            for isControl in [false, true] { missed += play(scenario, seed, isControl: isControl) }
         }
-        let seconds = Main.tenths(Double(monotonicNanoseconds() - began) / 1e9)
+        let seconds = tenths(Double(monotonicNanoseconds() - began) / 1e9)
         print("\(chosen.count) scenarios with their controls, \(missed) figures missed; \(seconds) s")
         return missed == 0 ? 0 : 1
     }
@@ -33,7 +30,7 @@ enum ScenarioBatch {
         var judged = 0
         var wrong = 0
         for index in plays[0].indices {
-            let figure = ScenarioFigure(middle: plays.map { $0[index] })
+            let figure = Figure(middle: plays.map { $0[index] })
             guard let isRight = figure.isRight(inControl: isControl) else { continue }
             judged += 1
             if !isRight { wrong += 1 }

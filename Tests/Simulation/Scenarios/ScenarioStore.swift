@@ -15,9 +15,10 @@ final class ScenarioStore: JobStore {
         var attempts: [Attempt] = []
     }
 
-    /// A job that may be claimed; of no account once the job has changed.
+    /// A job that may be claimed, now or later; of no account once the job has changed.
     fileprivate struct Due: Comparable {
-        let priority: UInt8
+        /// Its priority, where it may be claimed now.
+        var priority: UInt8
         let runAt: Int64
         let position: Int64
         let version: UInt64
@@ -27,22 +28,12 @@ final class ScenarioStore: JobStore {
         }
     }
 
-    /// A job that may be claimed later.
-    fileprivate struct Later: Comparable {
-        let due: Due
-
-        static func < (left: Later, right: Later) -> Bool {
-            (left.due.runAt, left.due.position) < (right.due.runAt, right.due.position)
-        }
-    }
-
     fileprivate struct Line {
         var due = Heap<Due>()
-        var later = Heap<Later>()
+        var later = Heap<Due>()
     }
 
     fileprivate struct State {
-        /// The jobs that are not over.
         var entries: [Int64: Entry] = [:]
         var positions: [JobID: Int64] = [:]
         var lines: [String: Line] = [:]
@@ -54,7 +45,6 @@ final class ScenarioStore: JobStore {
         var counts: [JobCounters.Group: [Int64: Int]] = [:]
     }
 
-    /// The time that one write takes.
     private static let write: Int64 = 1_000_000
 
     private let world: Confined<ScenarioWorld>
@@ -62,14 +52,11 @@ final class ScenarioStore: JobStore {
     private let state = Mutex(State())
 
     init(_ world: Confined<ScenarioWorld>, events: JobStoreEvents) {
-        self.world = world
-        self.events = events
+        (self.world, self.events) = (world, events)
     }
 
-    /// Jobs that are not over.
     var unfinished: Int { state.withLock { $0.entries.count } }
 
-    /// How many jobs came to that end.
     func ended(_ end: JobState) -> Int { state.withLock { $0.ended[end] ?? 0 } }
 
     /// The oldest half of those that are not with an upstream, from its end: a job from the middle.
@@ -93,9 +80,7 @@ final class ScenarioStore: JobStore {
     }
 
     private static let unasked = StoreError(.failed, "a scenario does not ask that of its store")
-}
 
-extension ScenarioStore {
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         await write { state, now in jobs.map { state.enqueue($0, now) } }
     }
@@ -162,10 +147,9 @@ extension ScenarioStore {
     func pauses() async throws(StoreError) -> [String: RoutePause] { [:] }
 
     func close() async {}
-}
 
-// Calls that no scenario makes.
-extension ScenarioStore {
+    // Calls that no scenario makes.
+
     func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
         throw ScenarioStore.unasked
     }
@@ -247,28 +231,32 @@ extension ScenarioStore.State {
 
     private mutating func wait(_ position: Int64, _ entry: ScenarioStore.Entry, _ now: Int64) {
         let (machine, route) = (entry.machine, entry.record.route)
+        let isDue = machine.runAt <= now
         let due = ScenarioStore.Due(
-            priority: entry.record.priority,
+            priority: isDue ? entry.record.priority : 0,
             runAt: machine.runAt,
             position: position,
             version: machine.version
         )
-        if machine.runAt <= now {
+        if isDue {
             lines[route, default: ScenarioStore.Line()].due.add(due)
         } else {
-            lines[route, default: ScenarioStore.Line()].later.add(ScenarioStore.Later(due: due))
+            lines[route, default: ScenarioStore.Line()].later.add(due)
         }
         ready[route, default: FreshWork()].add(dueAt: machine.isReady ? machine.runAt : .max, now: now)
     }
 
-    /// The next job of the route that is due.
     private mutating func nextDue(_ route: String, _ now: Int64) -> ScenarioStore.Due? {
-        while let later = lines[route]?.later.first, later.due.runAt <= now {
+        while let later = lines[route]?.later.first, later.runAt <= now {
             lines[route]?.later.popFirst()
-            guard let machine = entries[later.due.position]?.machine, machine.version == later.due.version
-            else { continue }
+            guard let entry = entries[later.position], entry.machine.version == later.version else {
+                continue
+            }
             // A job that this wakes is due in its new state.
-            if !change(later.due.position, now, { $0.wake(now: now) }) { lines[route]?.due.add(later.due) }
+            if change(later.position, now, { $0.wake(now: now) }) { continue }
+            var due = later
+            due.priority = entry.record.priority
+            lines[route]?.due.add(due)
         }
         while let due = lines[route]?.due.first {
             if entries[due.position]?.machine.version == due.version { return due }
@@ -316,7 +304,7 @@ extension ScenarioStore.State {
             let token = ClaimToken(id: job.record.id, position: due.position, number: number)
             batch.claims.append(Claim(token: token, job: job, body: body))
         }
-        if batch.claims.count < limit { batch.nextDue = lines[route]?.later.first?.due.runAt }
+        if batch.claims.count < limit { batch.nextDue = lines[route]?.later.first?.runAt }
         return batch
     }
 

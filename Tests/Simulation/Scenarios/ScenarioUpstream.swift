@@ -3,9 +3,7 @@ final class ScenarioUpstream {
     /// One attempt as it came in, and what it was answered; moments in seconds.
     final class Visit {
         let at: Double
-        /// The target that the request asks for.
         let target: String
-        /// The value of its Authorization field.
         let credential: String?
         /// Attempts that were there when this one came, itself included; while its breaker is not closed, those that came
         /// since.
@@ -17,23 +15,21 @@ final class ScenarioUpstream {
         fileprivate(set) var status: UInt16?
 
         init(at: Double, target: String, credential: String?, beside: Int, isProbe: Bool) {
-            self.at = at
-            self.target = target
-            self.credential = credential
-            self.beside = beside
+            (self.at, self.target, self.credential, self.beside) = (at, target, credential, beside)
             self.isProbe = isProbe
         }
     }
 
     struct Reply {
-        var status: UInt16
+        let status: UInt16
         /// Seconds from the attempt to its answer; infinite where there is none.
-        var after: Double
-        var fields: [(String, String)] = []
+        let after: Double
+        var fields: [(name: String, value: String)] = []
         var body = ""
+
+        static func answer(_ status: UInt16, after: Double) -> Reply { Reply(status: status, after: after) }
     }
 
-    /// The reply to each attempt.
     var model: (Visit) -> Reply
     private(set) var visits: [Visit] = []
     private var isOpen = false
@@ -67,23 +63,14 @@ final class ScenarioUpstream {
         inside -= 1
         if visit.isProbe, isOpen { insideSinceOpen -= 1 }
     }
-}
 
-extension ScenarioUpstream {
     /// The attempts that came from then until then.
     func seen(_ begin: Double = 0, _ end: Double = .infinity) -> ArraySlice<Visit> {
         visits[first(begin)..<first(end)]
     }
 
-    /// How many of them were answered 200.
     func served(_ begin: Double = 0, _ end: Double = .infinity) -> Int {
         seen(begin, end).count { $0.status == 200 }
-    }
-
-    /// Attempts for each that was answered 200.
-    func attemptsPerSuccess(_ begin: Double, _ end: Double) -> Double? {
-        let good = served(begin, end)
-        return good > 0 ? Double(seen(begin, end).count) / Double(good) : nil
     }
 
     private func first(_ moment: Double) -> Int {
@@ -94,10 +81,9 @@ extension ScenarioUpstream {
         }
         return low
     }
-}
 
-// The ways in which an upstream may serve.
-extension ScenarioUpstream {
+    // The ways in which an upstream may serve.
+
     /// Serves so many at once, each for so many seconds, and the others in their order after them; nothing goes on while it
     /// stalls.
     ///
@@ -110,11 +96,9 @@ extension ScenarioUpstream {
         init(_ count: Int, seconds: Double, stall: Range<Double>? = nil) {
             free = Heap()
             for _ in 0..<count { free.add(0) }
-            self.seconds = seconds
-            self.stall = stall
+            (self.seconds, self.stall) = (seconds, stall)
         }
 
-        /// When it is done with one that comes then.
         mutating func done(_ moment: Double) -> Double {
             let begin = max(moment, free.popFirst() ?? moment)
             var end = begin + seconds
@@ -126,9 +110,8 @@ extension ScenarioUpstream {
         }
     }
 
-    /// Serves as those workers do.
     convenience init(_ workers: Workers) {
         var workers = workers
-        self.init { Reply(status: 200, after: workers.done($0.at) - $0.at) }
+        self.init { .answer(200, after: workers.done($0.at) - $0.at) }
     }
 }

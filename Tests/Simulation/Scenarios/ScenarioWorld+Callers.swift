@@ -5,7 +5,6 @@ import RelayJobs
 
 // Its callers.
 extension ScenarioWorld {
-    /// A request that waited for its answer.
     final class Call {
         let at: Double
         let user: UInt32
@@ -15,9 +14,7 @@ extension ScenarioWorld {
         fileprivate(set) var failure: FailureKind?
 
         fileprivate init(at: Double, user: UInt32, target: String) {
-            self.at = at
-            self.user = user
-            self.target = target
+            (self.at, self.user, self.target) = (at, user, target)
         }
 
         var isGood: Bool { status == 200 }
@@ -46,7 +43,6 @@ extension ScenarioWorld {
         steadily(perSecond, until: end) { here in await here.request(route, target) }
     }
 
-    /// A request.
     func request(_ route: String, target: String = "x") {
         spawn { here in await here.request(route, target) }
     }
@@ -66,12 +62,10 @@ extension ScenarioWorld {
         }
     }
 
-    /// Hands over jobs at that rate from now on.
     func keep(_ route: String, perSecond: Double, target: String = "x", until end: Double) {
         steadily(perSecond, until: end) { here in await here.keep(route, target) }
     }
 
-    /// Hands over so many jobs at once.
     func keep(_ route: String, _ count: Int, target: String = "x") {
         for _ in 0..<count { spawn { here in await here.keep(route, target) } }
     }
@@ -87,14 +81,7 @@ extension ScenarioWorld {
             terms.forwarded.append("Idempotency-Key", "\"\(kept)\"")
         }
         do throws(Problem) {
-            return try serving.engine.admit(
-                route: route,
-                target: target,
-                method: isKept ? .post : requestMethod,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
-            )
+            return try serving.admit(route, target, isKept ? .post : requestMethod, terms, user: user)
         } catch { preconditionFailure("a request of a scenario is refused: \(error.detail)") }
     }
 }
@@ -104,11 +91,9 @@ extension Confined where Value == ScenarioWorld {
         guard let admission = value.admit(route, target, user: user, isKept: false),
             let serving = value.serving
         else { return }
-        let call = Confined<ScenarioWorld.Call>(
-            ScenarioWorld.Call(at: value.now, user: user, target: target)
-        )
+        let call = Confined<ScenarioWorld.Call>(ScenarioWorld.Call(at: value.now, user: user, target: target))
         value.calls.append(call.value)
-        let outcome = await serving.engine.run(admission, body: .empty, relay: serving.relay).outcome
+        let outcome = await serving.run(admission)
         call.value.ended = value.now
         call.value.failure = outcome.failure?.kind
         if outcome.failure == nil { call.value.status = outcome.answer?.status.rawValue }

@@ -7,37 +7,27 @@ import RelayTestSupport
 
 /// The engine as the daemon has it, between upstreams and callers of a scenario, on virtual time.
 ///
-/// Single-threaded: whoever made it pumps it. Moments are in seconds since its start.
-final class ScenarioWorld: Timed {
+/// Moments are in seconds since its start.
+final class ScenarioWorld: Simulated {
     /// A part of what keeps an upstream's trouble from spreading.
     enum Part { case breaker, budget, window, throttling }
 
-    /// A look at a route.
-    struct Look {
-        let at: Double
-        /// Of its upstream.
-        let window: Int?
-    }
-
     let isControl: Bool
     let timeline = Timeline()
-    private let queue = RunQueue()
+    let queue = RunQueue()
     private(set) var upstreams: [ScenarioUpstream] = []
     private var routes: [Route] = []
-    /// Requests that waited for their answers.
     var calls: [Call] = []
-    /// Jobs that were handed over.
     var kept = 0
-    /// Of requests that wait for their answers.
     var requestMethod = Method.get
-    private(set) var looks: [Look] = []
+    private(set) var looks: [(at: Double, window: Int?)] = []
     private var settings = Snapshot.Settings()
-    private var draw: SplitMix64
+    var draw: SplitMix64
     private var isReached = false
-    private(set) var serving: (engine: Engine, jobs: DurableJobs, relay: Relay, store: ScenarioStore)?
+    private(set) var serving: SimulatedDaemon?
+    private var store: ScenarioStore?
 
     var now: Double { Double(timeline.now) / 1e9 }
-    var wall: Int64 { SimulatedTime.wall(at: timeline.now) }
 
     init(seed: UInt64, isControl: Bool) {
         draw = SplitMix64(seed: seed)
@@ -46,10 +36,7 @@ final class ScenarioWorld: Timed {
     }
 
     deinit { GlobalQueue.leave() }
-}
 
-// How it is made.
-extension ScenarioWorld {
     /// A route to an upstream of its own, with the defaults of one; in a control the parts `off` are switched off.
     func route(
         _ name: String,
@@ -57,9 +44,8 @@ extension ScenarioWorld {
         off: Set<Part> = [],
         _ change: (inout RoutePolicy) -> Void = { _ in }
     ) {
-        upstreams.append(upstream)
-        let origin = Origin.tcp(host: "u.example", port: UInt16(upstreams.count - 1), isTLS: false)
-        var policy = RoutePolicy(upstreams: [Upstream(name: "u\(upstreams.count - 1)", origin: origin)])
+        let place = upstreams.count
+        var policy = RoutePolicy(upstreams: [Upstream(name: "u\(place)", origin: aside(upstream))])
         func isOff(_ part: Part) -> Bool { isControl && off.contains(part) }
         policy.traffic.breaker.isEnabled = !isOff(.breaker)
         policy.traffic.budget.isEnabled = !isOff(.budget)
@@ -69,44 +55,34 @@ extension ScenarioWorld {
         routes.append(Route(name: name, policy: policy))
     }
 
-    /// An upstream that belongs to no route.
     func aside(_ upstream: ScenarioUpstream) -> Origin {
         upstreams.append(upstream)
-        return .tcp(host: "u.example", port: UInt16(upstreams.count - 1), isTLS: false)
+        return .upstream(upstreams.count - 1)
     }
 
     /// Starts the engine; callers have turns of their own unless somebody says otherwise.
-    func start(
-        vault: CredentialVault = CredentialVault([], secrets: [:]),
-        callersHaveTurns: Bool = true
-    ) {
+    func start(vault: CredentialVault = CredentialVault([], secrets: [:]), callersHaveTurns: Bool = true) {
         let here = Confined(self)
         settings.callers.isEnabled = callersHaveTurns
-        let time = ScenarioTime(here)
-        let engine = Engine(snapshot: snapshot(vault), time: time, entropy: SeededEntropy(seed: draw.next()))
-        let audience = Audience(engine, feed: EventFeed(capacity: 16))
-        let announcer = audience.announcer(and: [ScenarioListener(here)])
         var events = JobStoreEvents()
         events.ready = { here.value.serving?.jobs.ready($0) }
         let store = ScenarioStore(here, events: events)
-        let settings = DurableJobs.Settings()
-        let jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let queue = queue
-        let relay = Relay(
-            ports: RelayPorts(
-                transport: ScenarioTransport(here),
-                time: time,
-                entropy: SeededEntropy(seed: draw.next()),
-                sink: announcer,
-                start: { work in Task(executorPreference: queue) { await work() } }
-            )
+        let daemon = SimulatedDaemon(
+            snapshot(vault),
+            store,
+            time: SimulatedTime(here),
+            transport: SimulatedTransport(here.take),
+            listener: SimulatedListener { here.value.heard($0) },
+            entropy: { SeededEntropy(seed: here.value.draw.next()) },
+            start: { work in Task(executorPreference: queue) { await work() } }
         )
-        serving = (engine, jobs, relay, store)
-        spawn { here in
-            guard let serving = here.value.serving else { return }
-            do throws(StoreError) {
-                try await serving.jobs.start(on: [DeliveryLoop(serving.relay)])
-            } catch { preconditionFailure("a scenario does not start: \(error)") }
+        (serving, self.store) = (daemon, store)
+        let started = Confined(daemon)
+        spawn { _ in
+            do throws(StoreError) { try await started.start() } catch {
+                preconditionFailure("a scenario does not start: \(error)")
+            }
         }
     }
 
@@ -120,20 +96,11 @@ extension ScenarioWorld {
         serving.engine.install(snapshot(vault, after: serving.engine.snapshot))
         serving.jobs.configured(DurableJobs.Settings())
     }
-}
 
-// Its time.
-extension ScenarioWorld {
     func plan(at moment: Double, _ body: @escaping () -> Void) {
         timeline.add(.call(body), at: Int64(moment * 1e9))
     }
 
-    func spawn(_ work: @escaping @Sendable (Confined<ScenarioWorld>) async -> Void) {
-        let here = Confined(self)
-        Task(executorPreference: queue) { await work(here) }
-    }
-
-    /// Lets time pass until then.
     func run(until moment: Double) {
         isReached = false
         plan(at: moment) { [unowned self] in isReached = true }
@@ -154,16 +121,7 @@ extension ScenarioWorld {
 
     private func step() {
         queue.run()
-        guard let wake = timeline.next() else { preconditionFailure("nothing is left to happen") }
-        go(on: wake)
-    }
-
-    private func go(on wake: Timeline.Wake) {
-        switch wake {
-        case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
-        case .call(let body): body()
-        case .arrival, .cancellation, .reload, .network: preconditionFailure("of another world")
-        }
+        guard timeline.goOn() else { preconditionFailure("nothing is left to happen") }
     }
 
     /// Looks at the first route's upstream ten times a second from now on.
@@ -171,7 +129,7 @@ extension ScenarioWorld {
         guard let serving, let route = routes.first, let entry = serving.engine.snapshot.routes[route.name]
         else { return }
         let standing = entry.memory.traffic.standing(of: route, Instant(nanoseconds: timeline.now))
-        looks.append(Look(at: now, window: standing.upstreams.first?.window))
+        looks.append((now, standing.upstreams.first?.window))
         plan(at: now + 0.1) { [unowned self] in look() }
     }
 
@@ -179,24 +137,17 @@ extension ScenarioWorld {
     func end() {
         serving?.jobs.abort()
         serving = nil
-        queue.run()
-        while let wake = timeline.next() {
-            go(on: wake)
-            queue.run()
-        }
+        store = nil
+        repeat { queue.run() } while timeline.goOn()
     }
-}
 
-// The outcome of the scenario.
-extension ScenarioWorld {
-    /// Jobs that are not over.
-    var unfinished: Int { serving?.store.unfinished ?? 0 }
+    var unfinished: Int { store?.unfinished ?? 0 }
 
-    func ended(_ state: JobState) -> Int { serving?.store.ended(state) ?? 0 }
+    func ended(_ state: JobState) -> Int { store?.ended(state) ?? 0 }
 
     /// Why a job from the middle of those that wait is not delivered now, as it is explained.
     func explained() -> String? {
-        guard let serving, let job = serving.store.middle() else { return nil }
+        guard let serving, let job = store?.middle() else { return nil }
         return serving.jobs.blocker(of: job)?.reason
     }
 

@@ -24,8 +24,7 @@ extension Scenario {
             world.route("up", to: upstream, off: [.breaker, .budget, .window]) {
                 $0.timeouts.attempt = .seconds(1)
                 $0.timeouts.total = .seconds(10)
-                $0.recovery = [again(isKept ? 100 : 4)]
-                $0.maxAttempts = 100
+                $0.retries(isKept ? 100 : 4)
             }
             world.start()
             let arrivals = rate * Double(load) / 100
@@ -35,28 +34,33 @@ extension Scenario {
         }
     }
 
+    private static func attemptsPerSuccess(
+        _ upstream: ScenarioUpstream,
+        _ begin: Double,
+        _ end: Double
+    ) -> Figure {
+        let good = upstream.served(begin, end)
+        let attempts = good > 0 ? Double(upstream.seen(begin, end).count) / Double(good) : nil
+        return Figure("attempts per success since the stall's end", attempts, atMost: 1.1, control: 1.3)
+    }
+
     private static func answered(
         _ world: ScenarioWorld,
         _ upstream: ScenarioUpstream,
         _ arrivals: Double,
         until end: Double
-    ) -> [ScenarioFigure] {
+    ) -> [Figure] {
         let last = end + 40
         world.request("up", perSecond: arrivals, until: last)
         world.run(until: last + 10)
         return [
-            ScenarioFigure(
+            Figure(
                 "seconds from the stall's end to 95 % goodput",
                 world.isWell(0.95, from: end, until: last).map { $0 - end },
                 atMost: 30,
                 control: 30
             ),
-            ScenarioFigure(
-                "attempts per success since the stall's end",
-                upstream.attemptsPerSuccess(end, last),
-                atMost: 1.1,
-                control: 1.3
-            ),
+            attemptsPerSuccess(upstream, end, last),
         ]
     }
 
@@ -65,7 +69,7 @@ extension Scenario {
         _ upstream: ScenarioUpstream,
         _ arrivals: Double,
         until end: Double
-    ) -> [ScenarioFigure] {
+    ) -> [Figure] {
         world.keep("up", perSecond: arrivals, until: 3_600)
         world.run(until: end - 1)
         let reason = world.explained()
@@ -80,25 +84,16 @@ extension Scenario {
         let drained = world.now
         let share = 1 - max(0, Double(world.unfinished) - arrivals / 5) / backlog
         return [
-            ScenarioFigure(
+            Figure(
                 "time to drain the backlog ÷ ideal",
                 // Where it is not over it goes on as it did.
                 share > 0 ? (drained - end) / share / ideal : nil,
                 atMost: 1.25,
                 control: 2
             ),
-            ScenarioFigure(
-                "attempts per success since the stall's end",
-                upstream.attemptsPerSuccess(end, drained - 1),
-                atMost: 1.1,
-                control: 1.3
-            ),
-            ScenarioFigure(
-                "jobs given up",
-                Double(world.kept - world.unfinished - world.ended(.succeeded)),
-                atMost: 0
-            ),
-            ScenarioFigure("explain tells of the breaker", isSo: reason == "breaker_open"),
+            attemptsPerSuccess(upstream, end, drained - 1),
+            Figure("jobs given up", world.kept - world.unfinished - world.ended(.succeeded), atMost: 0),
+            Figure("explain tells of the breaker", isSo: reason == "breaker_open"),
         ]
     }
 }

@@ -14,17 +14,14 @@ extension Scenario {
         let bank = Bank()
         let upstream = ScenarioUpstream { visit in
             let isGood = visit.credential == "Bearer t\(bank.wanted)"
-            return ScenarioUpstream.Reply(status: isGood ? 200 : 401, after: 0.02)
+            return .answer(isGood ? 200 : 401, after: 0.02)
         }
         world.route("up", to: upstream) {
             $0.authentication = Authentication(form: .bearer, credential: "bank")
             // As the configuration has it for every route with a token that can be had anew.
+            let refresh = RecoveryRule.Action.refreshCredentials(maxTimes: 1)
             $0.recovery = [
-                RecoveryRule(
-                    name: "stale-token",
-                    on: FailureMatcher([.status(401)]),
-                    action: .refreshCredentials(maxTimes: 1)
-                )
+                RecoveryRule(name: "stale-token", on: FailureMatcher([.status(401)]), action: refresh)
             ]
             $0.deliversLater = true
             $0.concurrency.maxRequests = 256
@@ -65,23 +62,11 @@ extension Scenario {
         _ = world.run(until: began + 200) { world.unfinished == 0 }
         let refused = upstream.seen(1, began).count { $0.status == 401 }
         return [
-            ScenarioFigure("jobs that meet the first 401", Double(refused), atLeast: 64),
-            ScenarioFigure("token requests for all of them", Double(refreshes), atMost: 1),
-            ScenarioFigure(
-                "token requests while the endpoint is away",
-                Double(inVain),
-                atMost: 10,
-                control: 20
-            ),
-            ScenarioFigure(
-                "jobs that did not succeed",
-                Double(2 * count - world.ended(.succeeded)),
-                atMost: 0
-            ),
-            ScenarioFigure(
-                "explain tells of the credential",
-                isSo: world.isControl || reason == "credentials"
-            ),
+            Figure("jobs that meet the first 401", refused, atLeast: 64),
+            Figure("token requests for all of them", refreshes, atMost: 1),
+            Figure("token requests while the endpoint is away", inVain, atMost: 10, control: 20),
+            Figure("jobs that did not succeed", 2 * count - world.ended(.succeeded), atMost: 0),
+            Figure("explain tells of the credential", isSo: world.isControl || reason == "credentials"),
         ]
     }
 
@@ -91,11 +76,11 @@ extension Scenario {
         var isAway = false
         private var issued = 0
 
-        func answer(_ visit: ScenarioUpstream.Visit) -> ScenarioUpstream.Reply {
-            if isAway { return ScenarioUpstream.Reply(status: 503, after: 0.02) }
+        func answer(_ visit: ScenarioUpstream.Visit) -> Reply {
+            if isAway { return .answer(503, after: 0.02) }
             issued += 1
             let token = #"{"access_token":"t\#(issued)","token_type":"Bearer","expires_in":3600}"#
-            return ScenarioUpstream.Reply(status: 200, after: 0.05, body: token)
+            return Reply(status: 200, after: 0.05, body: token)
         }
     }
 }

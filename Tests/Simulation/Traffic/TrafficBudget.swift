@@ -9,12 +9,11 @@ struct TrafficBudget {
     /// Retries decided on whose end has not come.
     private(set) var underWay = 0
 
-    /// An attempt is sent.
     mutating func sent(_ flight: TrafficFlight, isFirst: Bool, _ checker: TrafficChecker) {
         if flight.isRetry {
             guard flight.job.isKept else { return }
             if !mayRetry(flight.terms, isKept: true, checker.now) {
-                checker.violated(flight.job, "a kept job is tried again beyond the budget of retries")
+                checker.fail(flight.job, "a kept job is tried again beyond the budget of retries")
             }
             underWay += 1
         } else if isFirst {
@@ -39,7 +38,7 @@ struct TrafficBudget {
     {
         if retries, !job.retries {
             if !mayRetry(terms, isKept: false, checker.now) {
-                checker.violated(job, "a request is retried beyond the budget of retries")
+                checker.fail(job, "a request is retried beyond the budget of retries")
             }
             checker.note("retry")
         }
@@ -51,21 +50,20 @@ struct TrafficBudget {
     func refused(_ job: TrafficJob, _ terms: TrafficTerms, _ checker: TrafficChecker) {
         checker.note("no budget for a retry")
         guard let budget = terms.budget else {
-            return checker.violated(job, "a retry is refused for a budget that there is not")
+            return checker.fail(job, "a retry is refused for a budget that there is not")
         }
         let (load, failed) = seen(checker.now, isGenerous: false)
         if underWay + justFailed(checker.now, isGenerous: false) < budget.floor
             || (underWay + failed) * 100 < budget.percent * load
         {
             let words = "\(underWay) are under way, \(failed) have failed, the load is \(load)"
-            checker.violated(job, "a retry is refused although the budget has room: \(words)")
+            checker.fail(job, "a retry is refused although the budget has room: \(words)")
         }
     }
 
-    /// The route tells how many retries are under way.
     func check(_ told: Int, _ checker: TrafficChecker) {
         if told != underWay {
-            checker.violated(nil, "\(underWay) retries are under way, and the route counts \(told)")
+            checker.fail(nil, "\(underWay) retries are under way, and the route counts \(told)")
         }
     }
 

@@ -6,12 +6,12 @@ extension TrafficChecker {
     func breakerChanged(_ name: String, probeIn: Int64?) {
         tell("the breaker of \(name) \(probeIn.map { "opens for \(Moment.time($0))" } ?? "closes")")
         guard let place = names.firstIndex(of: name), let (flight, _, health) = lastEnd else {
-            return violated(nil, "a breaker changes before anything has ended")
+            return fail(nil, "a breaker changes before anything has ended")
         }
         // An attempt that the breaker does not bind may find out for it.
         let known = sides[place].openSince == nil ? nil : TrafficTerms.Breaker.usual
         guard flight.place == place, let breaker = flight.terms.breaker ?? known else {
-            return violated(flight.job, "a breaker changes by what is not its upstream's")
+            return fail(flight.job, "a breaker changes by what is not its upstream's")
         }
         sides[place].mustOpen = false
         let side = sides[place]
@@ -20,16 +20,16 @@ extension TrafficChecker {
             if side.openSince == nil || health != .works
                 || flight.order < max(side.changed, side.failedOrder)
             {
-                violated(flight.job, "a breaker closes without an attempt that succeeds")
+                fail(flight.job, "a breaker closes without an attempt that succeeds")
             }
             return change(place, openSince: nil)
         }
-        if side.order(at: now) != nil { violated(flight.job, "a breaker opens that an operator has set") }
+        if side.order(at: now) != nil { fail(flight.job, "a breaker opens that an operator has set") }
         var base = breaker.pause
         if let since = side.openSince {
             note("breaker stays open")
             if health != .fails || flight.order < max(side.changed, side.failedOrder) {
-                violated(flight.job, "a breaker stays open without a probe that fails")
+                fail(flight.job, "a breaker stays open without a probe that fails")
             }
             // The time that the probe took is a part of the break; where the probe is not known, it may be the one that has
             // ended.
@@ -44,11 +44,11 @@ extension TrafficChecker {
                 let words =
                     "\(recent.count) counted, \(recent.count(where: \.failed)) of them failed, "
                     + "\(recent.count(where: \.isVague)) are in doubt"
-                violated(flight.job, "a breaker opens without a cause: \(words)")
+                fail(flight.job, "a breaker opens without a cause: \(words)")
             }
         }
         if !isBreak(probeIn, by: base) {
-            violated(flight.job, "a break is not within a fifth of what it should be")
+            fail(flight.job, "a break is not within a fifth of what it should be")
         }
         (sides[place].failedAt, sides[place].pause) = (now, base)
         sides[place].failedOrder = order
@@ -62,7 +62,6 @@ extension TrafficChecker {
         recall(place, breaker.counted)
     }
 
-    /// Whether a break is within a fifth of that.
     private func isBreak(_ wait: Int64, by base: Int64) -> Bool {
         wait >= base * 8 / 10 - 1 && wait <= base * 12 / 10 + 1
     }
@@ -100,11 +99,10 @@ extension TrafficChecker {
         sides[place].isRestarted = false
     }
 
-    /// Whether an attempt may be sent, as far as the breaker goes.
     func checkBreaker(_ flight: TrafficFlight) {
         let side = sides[flight.place]
         if let opens = side.order(at: now) {
-            if opens { violated(flight.job, "sent to an upstream that an operator keeps open") }
+            if opens { fail(flight.job, "sent to an upstream that an operator keeps open") }
             return
         }
         guard let breaker = flight.terms.breaker, side.openSince != nil else { return }
@@ -133,14 +131,14 @@ extension TrafficChecker {
         switch side.fares[like] {
         case .answered?: note("sent beside an open breaker")
         case .fails? where !isMaybeProbe:
-            violated(flight.job, "sent to an open breaker although requests like it fail")
+            fail(flight.job, "sent to an open breaker although requests like it fail")
         case .fails?, .unsure?: break
         case nil:
             note("tried beside an open breaker")
             flight.isTrial = true
             if !isMaybeProbe, since.contains(where: { $0.isTrial && $0.job.like == like && !$0.isMaybeProbe })
             {
-                violated(flight.job, "a second request tries for those like it")
+                fail(flight.job, "a second request tries for those like it")
             }
         }
     }
@@ -150,10 +148,10 @@ extension TrafficChecker {
         let side = sides[place]
         guard side.order(at: now) == nil, side.openSince != nil, present.breaker != nil else { return }
         switch side.fares[job.like] {
-        case .answered?: violated(job, "an open breaker stops it although requests like it are answered")
+        case .answered?: fail(job, "an open breaker stops it although requests like it are answered")
         case .fails?: note("stopped, since requests like it fail")
         case nil where !side.isTried && endedNow.at < now:
-            violated(job, "an open breaker stops it, and nobody has tried")
+            fail(job, "an open breaker stops it, and nobody has tried")
         case nil, .unsure?: break
         }
     }
@@ -186,7 +184,6 @@ extension TrafficChecker {
         sides[place].mustOpen = isBad && hasCause(place, breaker, isSure: true)
     }
 
-    /// Notes how requests like it fare.
     private func fares(
         _ flight: TrafficFlight,
         _ health: TrafficSign.Health,

@@ -1,7 +1,6 @@
 import RelayBase
 import RelayCore
 
-/// A request's wait for a permit of a full route.
 struct TrafficWait {
     let job: TrafficJob
     let end: Int64
@@ -14,13 +13,8 @@ extension TrafficChecker {
     func waited(_ job: TrafficJob, _ outcome: Outcome) {
         guard let wait = outcome.report.permitWait else { return }
         note("waited for a permit")
-        waits.append(
-            TrafficWait(
-                job: job,
-                end: job.began + wait.saturatedNanoseconds,
-                isLetIn: !outcome.attempts.isEmpty
-            )
-        )
+        let end = job.began + wait.saturatedNanoseconds
+        waits.append(TrafficWait(job: job, end: end, isLetIn: !outcome.attempts.isEmpty))
     }
 
     func checkCallers() {
@@ -47,7 +41,7 @@ extension TrafficChecker {
         for other in others { turns[other.job.user, default: 0] += 1 }
         if !turns.isEmpty { note("turns of several callers") }
         if turns.values.contains(where: { $0 > 1 }) {
-            violated(wait.job, "waits while another caller is let in again and again")
+            fail(wait.job, "waits while another caller is let in again and again")
         }
     }
 
@@ -59,10 +53,10 @@ extension TrafficChecker {
         let own = wait.job.urgency
         for (urgency, count) in turns {
             if urgency > own, count > 2 {
-                violated(wait.job, "waits while less urgent ones of its caller are let in")
+                fail(wait.job, "waits while less urgent ones of its caller are let in")
             }
             if urgency < own, count > 1 << Int(own - urgency) + 1 {
-                violated(wait.job, "waits while more urgent ones of its caller are let in beyond their share")
+                fail(wait.job, "waits while more urgent ones of its caller are let in beyond their share")
             }
         }
     }

@@ -19,22 +19,22 @@ extension TrafficChecker {
     func audit(_ stored: [StoredJob], wall: Int64, blocker: (StoredJob) -> Blocker?) {
         for entry in stored {
             guard let job = job(entry.record.id, isDelivery: true), job.isKept else {
-                violated(nil, "a job is in the store that nobody has handed over")
+                fail(nil, "a job is in the store that nobody has handed over")
                 continue
             }
             if entry.state == .running { continue }
             if let inherited = job.inherited, job.landed == job.sent, job.cancelledAt == nil {
                 if entry.attempts != inherited + job.sent + job.moved {
-                    violated(
+                    fail(
                         job,
                         "\(entry.attempts) attempts are on record, and \(inherited + job.sent) were sent"
                     )
                 }
                 if entry.spentAttempts < job.spent {
-                    violated(job, "\(entry.spentAttempts) attempts count, and \(job.spent) were spent")
+                    fail(job, "\(entry.spentAttempts) attempts count, and \(job.spent) were spent")
                 }
             }
-            if entry.state == .dead, entry.end == nil { violated(job, "is given up without a reason") }
+            if entry.state == .dead, entry.end == nil { fail(job, "is given up without a reason") }
             if !entry.state.isTerminal, let blocker = blocker(entry) {
                 explain(job, blocker, isDue: entry.runAt <= wall)
             }
@@ -47,29 +47,27 @@ extension TrafficChecker {
         switch blocker.reason {
         case "breaker_open" where isDue:
             let isAny = sides.contains { $0.openSince != nil || $0.order(at: now) == true }
-            if !isAny { violated(job, "explained by a breaker that is not open") }
+            if !isAny { fail(job, "explained by a breaker that is not open") }
         case "throttled" where isDue:
             let isAny = sides.contains { side in
                 side.anyPatience(terms.longest ?? 0) > now
                     || side.tooFast.contains { $0 > now - 61_000_000_000 }
             }
-            if !isAny {
-                violated(job, "explained by a patience that nobody has asked for: \(blocker.detail)")
-            }
+            if !isAny { fail(job, "explained by a patience that nobody has asked for: \(blocker.detail)") }
         case "rate_limited" where isDue:
-            if terms.rate == nil { violated(job, "explained by a rate that the route does not have") }
+            if terms.rate == nil { fail(job, "explained by a rate that the route does not have") }
         case "due" where isDue, "concurrency" where isDue:
             guard sides.count == 1, !terms.isOff else { return }
             if sides[0].order(at: now) == true {
-                violated(job, "not explained by the operator who holds it back")
+                fail(job, "not explained by the operator who holds it back")
             }
             if let longest = terms.longest, sides[0].sure(longest, of: nil, now) > now {
-                violated(job, "not explained by the patience that was asked for")
+                fail(job, "not explained by the patience that was asked for")
             }
             if terms.breaker != nil, sides[0].order(at: now) == nil, sides[0].openSince != nil,
                 now < sides[0].failedAt + min(sides[0].pause * 8 / 10, sides[0].longestPause)
             {
-                violated(job, "not explained by the breaker that is open")
+                fail(job, "not explained by the breaker that is open")
             }
         default: break
         }
@@ -96,14 +94,12 @@ extension TrafficChecker {
 
     /// Nothing is under way, and nobody waits: nothing may be left of anything.
     func quiet(_ standing: RouteStanding, inFlight: Int, pending: Int) {
-        if standing.retries != 0 {
-            violated(nil, "\(standing.retries) retries are left under way at the end")
-        }
+        if standing.retries != 0 { fail(nil, "\(standing.retries) retries are left under way at the end") }
         for upstream in standing.upstreams where upstream.underWay != 0 {
-            violated(nil, "\(upstream.underWay) attempts are left under way at the end")
+            fail(nil, "\(upstream.underWay) attempts are left under way at the end")
         }
-        if inFlight != 0 || pending != 0 { violated(nil, "\(inFlight) permits are left taken at the end") }
-        for job in jobs where !job.isOver { violated(job, "waits for ever") }
+        if inFlight != 0 || pending != 0 { fail(nil, "\(inFlight) permits are left taken at the end") }
+        for job in jobs where !job.isOver { fail(job, "waits for ever") }
         noTurnsLeft(standing)
         checkCallers()
     }
@@ -111,6 +107,6 @@ extension TrafficChecker {
     /// Nobody waits for a turn, so none may be taken ahead of time but for those of the last attempts.
     func noTurnsLeft(_ standing: RouteStanding) {
         guard let next = standing.nextTurn?.nanoseconds, let rate = present.rate else { return }
-        if next > now + 2 * rate.interval + 1 { violated(nil, "turns are left taken that nobody waits for") }
+        if next > now + 2 * rate.interval + 1 { fail(nil, "turns are left taken that nobody waits for") }
     }
 }

@@ -32,9 +32,7 @@ extension TrafficChecker {
         }
         if isRetried { used(job) }
         let terms = job.isKept ? lastEnd?.flight.terms ?? present : job.terms
-        if isHold {
-            held(job, attempt, failure)
-        }
+        if isHold { held(job, attempt, failure) }
         guard !job.isKept, !terms.isOff else { return }
         // A request that asked to be kept is on record later than the budget held it back.
         if job.keeping == nil, attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) {
@@ -47,7 +45,7 @@ extension TrafficChecker {
     private func held(_ job: TrafficJob, _ attempt: Attempt, _ failure: Failure) {
         note("held back: \(failure.kind)")
         guard let place = names.firstIndex(of: attempt.upstream), let wait = failure.retryAfter else {
-            return violated(job, "what held an attempt back does not say for how long")
+            return fail(job, "what held an attempt back does not say for how long")
         }
         let until = now.addingReportingOverflow(wait.saturatedNanoseconds).partialValue
         let target: String? = if case .failover(let name)? = attempt.next { name } else { nil }
@@ -58,7 +56,7 @@ extension TrafficChecker {
                 checkShare(job, place)
             } else if job.keeping == nil {
                 if !isOpen(place, present) {
-                    violated(job, "held back by the breaker of \(names[place]), which is not open")
+                    fail(job, "held back by the breaker of \(names[place]), which is not open")
                 }
                 checkStopped(job, place)
             }
@@ -70,7 +68,7 @@ extension TrafficChecker {
             $0.whenDown || (failure.kind == .breakerOpen ? $0.whenOpen : $0.whenLimited)
         }
         if let leads, now < job.deadline, target != names[leads.target] {
-            violated(job, "does not go where a rule leads when it is held back")
+            fail(job, "does not go where a rule leads when it is held back")
         }
     }
 
@@ -81,7 +79,7 @@ extension TrafficChecker {
         guard let cause = sign.cause, failure.kind != .cancelled else { return }
         note("cause: \(cause.rawValue)")
         if failure.cause.rawValue != cause.rawValue {
-            violated(job, "is blamed on \(failure.cause.rawValue), and \(cause.rawValue) is to blame")
+            fail(job, "is blamed on \(failure.cause.rawValue), and \(cause.rawValue) is to blame")
         }
     }
 
@@ -92,10 +90,10 @@ extension TrafficChecker {
         let own = side.underWay.count { $0.job.like == job.like }
         let width = min(side.width ?? .max, present.limit)
         if own * 2 < width - (side.underWay.count - own) {
-            violated(job, "held back beyond a share that is not taken")
+            fail(job, "held back beyond a share that is not taken")
         }
         if let answered = side.answers[job.like], now - answered < 250_000_000 {
-            violated(job, "held back although requests like it are answered")
+            fail(job, "held back although requests like it are answered")
         }
     }
 
@@ -115,7 +113,7 @@ extension TrafficChecker {
         // A turn that leaves no time for an answer is not taken.
         let needed = terms.rate != nil || isTooFast ? terms.attempt : 1
         if !isMoved, !job.isKept, until < job.deadline - needed {
-            violated(job, "fails for a hold that would have been over in time")
+            fail(job, "fails for a hold that would have been over in time")
         }
         // An end whose part in the window's size has not been seen may have halved it.
         let width = side.width.map { side.last == nil ? $0 : max(1, $0 / 2) } ?? .max
@@ -123,11 +121,10 @@ extension TrafficChecker {
         if terms.rate != nil || isTooFast || terms.window != nil && isFull { return }
         // Dates are reckoned in fractions of a second.
         if side.patience(terms.longest ?? 0, of: job.kind) < until - 1_000 {
-            violated(job, "held back for \(names[place]), which has not asked for that")
+            fail(job, "held back for \(names[place]), which has not asked for that")
         }
     }
 
-    /// A request was sent to the first upstream.
     func checkFailover(_ flight: TrafficFlight) {
         let job = flight.job
         guard !job.isKept, job.allowsFallback, job.sent == 0, flight.place == 0, job.foundRoom,
@@ -137,34 +134,29 @@ extension TrafficChecker {
         var side = sides[0]
         side.asked.removeAll { $0.at >= job.began || $0.isVague || $0.resource != nil }
         let until = side.sure(longest, of: job.kind, now)
-        if until > job.began, until < job.deadline {
-            violated(job, "waits although a rule leads elsewhere")
-        }
+        if until > job.began, until < job.deadline { fail(job, "waits although a rule leads elsewhere") }
     }
 
-    /// A request has its outcome.
     func ended(_ job: TrafficJob, _ outcome: Outcome, stored: StoredJob?) {
         tell("job \(job.number) ends: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
         note("ended: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
         record(outcome)
-        if job.isOver { violated(job, "has two outcomes") }
+        if job.isOver { fail(job, "has two outcomes") }
         job.isOver = true
-        if now > job.deadline { violated(job, "an outcome comes after the deadline") }
+        if now > job.deadline { fail(job, "an outcome comes after the deadline") }
         if let cancelledAt = job.cancelledAt, now > cancelledAt {
-            violated(job, "a cancelled request does not end at once")
+            fail(job, "a cancelled request does not end at once")
         }
         budget.decided(job, retries: false, job.terms, self)
         if job.sent != outcome.attempts.count(where: \.wasSent) {
-            violated(job, "\(job.sent) attempts were sent, and others are told of")
+            fail(job, "\(job.sent) attempts were sent, and others are told of")
         }
         checkKeeping(job, outcome, stored)
         waited(job, outcome)
         guard let failure = outcome.failure, failure.kind == .breakerOpen || failure.kind == .rateLimited
         else { return }
-        if job.sent == 0, failure.sent != .neverSent {
-            violated(job, "a request that was held counts as sent")
-        }
-        if failure.retryAfter == nil { violated(job, "a request that was held is not told for how long") }
+        if job.sent == 0, failure.sent != .neverSent { fail(job, "a request that was held counts as sent") }
+        if failure.retryAfter == nil { fail(job, "a request that was held is not told for how long") }
     }
 }
 
@@ -177,7 +169,6 @@ extension Attempt {
         }
     }
 
-    /// Whether it was at the transport.
     fileprivate var wasSent: Bool {
         guard let failure, failure.sent == .neverSent else { return true }
         let unsent: [FailureKind] = [.breakerOpen, .rateLimited, .cancelled, .httpResponseTimeout]

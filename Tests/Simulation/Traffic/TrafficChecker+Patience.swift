@@ -34,7 +34,7 @@ extension TrafficChecker {
         let side = sides[flight.place]
         // Dates are reckoned in fractions of a second.
         if now < side.sure(longest, of: flight.job.kind, now) - 1_000 {
-            violated(flight.job, "sent in the time for which its upstream has asked for patience")
+            fail(flight.job, "sent in the time for which its upstream has asked for patience")
         }
         if now < side.anyPatience(longest) - 1_000 { note("sent beside a hold of other requests") }
     }
@@ -78,6 +78,6 @@ extension TrafficChecker {
         let begun = sides[flight.place].begun.count {
             pace.kind == nil ? $0.jobBegan > pace.since : $0.at > pace.since && $0.kind == pace.kind
         }
-        if begun >= pace.most { violated(flight.job, "sent as fast as before, although that was too fast") }
+        if begun >= pace.most { fail(flight.job, "sent as fast as before, although that was too fast") }
     }
 }

@@ -9,7 +9,6 @@ extension TrafficChecker {
         isDelivery ? laterByID[id] ?? byID[id] : byID[id]
     }
 
-    /// Every configuration that may have decided about the job.
     private func terms(since job: TrafficJob) -> ArraySlice<TrafficTerms> { terms[job.terms.number...] }
 
     /// How often it may be sent in all.
@@ -17,32 +16,30 @@ extension TrafficChecker {
         min(job.mostAttempts, terms(since: job).map(\.mostAttempts).max() ?? 0)
     }
 
-    /// It is to be sent.
     func checkAllowance(_ job: TrafficJob) {
-        if job.spent >= allowance(job) { violated(job, "is sent more often than is allowed") }
+        if job.spent >= allowance(job) { fail(job, "is sent more often than is allowed") }
         if job.mayHaveActed, !job.isSafe, !terms(since: job).contains(where: \.repeatsAll) {
-            violated(job, "is sent again although a repeat could harm")
+            fail(job, "is sent again although a repeat could harm")
         }
-        if now < job.notBefore - 2_000_000 { violated(job, "is sent before the wait of its rule is over") }
+        if now < job.notBefore - 2_000_000 { fail(job, "is sent before the wait of its rule is over") }
     }
 
-    /// The rule that retries has acted on it.
     func used(_ job: TrafficJob) {
         job.uses += 1
         if job.uses > terms(since: job).map(\.retries).max() ?? 0 {
-            violated(job, "is retried more often than its rule allows")
+            fail(job, "is retried more often than its rule allows")
         }
     }
 
     /// A rule wants to keep a request that it answers.
     func isToBeKept(_ job: TrafficJob) {
         tell("job \(job.number) is to be kept")
-        if job.keeping != nil { violated(job, "is to be kept twice") }
+        if job.keeping != nil { fail(job, "is to be kept twice") }
         job.keeping = .asked
         if job.mayHaveActed, !job.isSafe, !job.terms.repeatsAll {
-            violated(job, "is to be kept although a repeat could harm")
+            fail(job, "is to be kept although a repeat could harm")
         }
-        if job.spent >= allowance(job) { violated(job, "is to be kept with no attempt left") }
+        if job.spent >= allowance(job) { fail(job, "is to be kept with no attempt left") }
     }
 
     func keepRefused(_ job: TrafficJob) {
@@ -69,19 +66,19 @@ extension TrafficChecker {
         if let name = outcome.report.keptJob {
             note("stand-in: kept")
             if job.later == nil || name.id != job.id {
-                violated(job, "is told that it is kept, which nobody has done")
+                fail(job, "is told that it is kept, which nobody has done")
             }
-            if stored == nil { violated(job, "is told that it is kept, and is not in the store") }
-            if outcome.failure != nil { violated(job, "fails and is kept") }
+            if stored == nil { fail(job, "is told that it is kept, and is not in the store") }
+            if outcome.failure != nil { fail(job, "fails and is kept") }
         } else if job.later != nil, job.cancelledAt == nil {
-            violated(job, "is kept, and its answer does not say so")
+            fail(job, "is kept, and its answer does not say so")
         }
         if job.keeping == .refused, job.cancelledAt == nil, outcome.failure != nil {
-            violated(job, "fails because it could not be kept")
+            fail(job, "fails because it could not be kept")
         }
         guard job.keeping == nil, let last = outcome.attempts.last, case .respond? = last.next else { return }
         note("stand-in: not kept")
         let isHold = last.failure?.kind == .breakerOpen || last.failure?.kind == .rateLimited
-        if isHold, job.spent < allowance(job) { violated(job, "is answered for a hold, and not kept") }
+        if isHold, job.spent < allowance(job) { fail(job, "is answered for a hold, and not kept") }
     }
 }

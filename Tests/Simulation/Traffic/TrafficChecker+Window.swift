@@ -6,7 +6,7 @@ extension TrafficChecker {
         let counted = side.underWay.count { !$0.terms.isOff }
         if let underWay, underWay != counted {
             let words = "\(names[place]) has \(counted) attempts under way"
-            violated(nil, "\(words), and the route counts \(underWay)")
+            fail(nil, "\(words), and the route counts \(underWay)")
         }
         defer {
             sides[place].width = width
@@ -17,12 +17,12 @@ extension TrafficChecker {
             if side.last == nil, terms.count == 1, side.begun.count <= 1,
                 let initial = present.window?.initial, width > initial
             {
-                violated(nil, "the window of \(names[place]) begins wider than it should")
+                fail(nil, "the window of \(names[place]) begins wider than it should")
             }
             return
         }
         guard let (flight, sign, isVague) = side.last else {
-            if width != before { violated(nil, "a window changes by itself") }
+            if width != before { fail(nil, "a window changes by itself") }
             return
         }
         if isVague || flight.isMaybeProbe {
@@ -35,32 +35,28 @@ extension TrafficChecker {
         if width < before, !side.isRestarted { sides[place].shrunk = now }
         guard let window = flight.terms.window else {
             if width != before, !side.isRestarted {
-                violated(flight.job, "a window changes that is switched off")
+                fail(flight.job, "a window changes that is switched off")
             }
             return
         }
         if side.isRestarted {
             note("window restarted")
             if width > max(1, window.afterOutage) {
-                violated(flight.job, "the window is too wide after an outage")
+                fail(flight.job, "the window is too wide after an outage")
             }
         } else if width > before {
             note("window grew")
             checkGrowth(flight, load, from: before, to: width)
         } else if width < before {
             note(isBad ? "window shrank" : "window shrank for being slow")
-            if !mayShrink { violated(flight.job, "a window shrinks twice for what was under way together") }
-            if load == .nothing {
-                violated(flight.job, "a window shrinks by what says nothing of the load")
-            }
+            if !mayShrink { fail(flight.job, "a window shrinks twice for what was under way together") }
+            if load == .nothing { fail(flight.job, "a window shrinks by what says nothing of the load") }
             if load == .fine {
                 sides[place].shrunk = now
-                if width < window.afterOutage {
-                    violated(flight.job, "a window shrinks too far for being slow")
-                }
+                if width < window.afterOutage { fail(flight.job, "a window shrinks too far for being slow") }
             }
         } else if isBad, mayShrink, before > 10, !isAlone(flight, load) {
-            violated(flight.job, "a window does not shrink although there was too much")
+            fail(flight.job, "a window does not shrink although there was too much")
         }
     }
 
@@ -85,10 +81,10 @@ extension TrafficChecker {
         from before: Int,
         to width: Int
     ) {
-        if load != .fine { violated(flight.job, "a window grows by what does not succeed") }
-        if !flight.wasFull { violated(flight.job, "a window grows that was not full") }
-        if width > before + 1 { violated(flight.job, "a window grows by more than one") }
-        if width > present.limit { violated(flight.job, "a window grows beyond the route's limit") }
+        if load != .fine { fail(flight.job, "a window grows by what does not succeed") }
+        if !flight.wasFull { fail(flight.job, "a window grows that was not full") }
+        if width > before + 1 { fail(flight.job, "a window grows by more than one") }
+        if width > present.limit { fail(flight.job, "a window grows beyond the route's limit") }
     }
 
     /// An attempt has begun, and has the limit of the present also where its request is of before; `isFull` tells whether the
@@ -100,10 +96,10 @@ extension TrafficChecker {
         // An attempt that makes room in this very instant may have done so a moment before.
         flight.wasFull = isFull || counted + (endedNow.at == now ? endedNow.count : 0) >= most
         if flight.terms.window != nil, counted > most {
-            violated(flight.job, "more is under way than the window of its upstream allows")
+            fail(flight.job, "more is under way than the window of its upstream allows")
         }
         guard terms.count == 1 else { return }
         let all = sides.reduce(0) { $0 + $1.underWay.count }
-        if all > flight.terms.limit { violated(flight.job, "more is under way than the route allows") }
+        if all > flight.terms.limit { fail(flight.job, "more is under way than the route allows") }
     }
 }

@@ -6,13 +6,7 @@ import RelayEngine
 /// transport, outcomes, events, what it tells of itself.
 ///
 /// It shares nothing with the machines that decide: each promise is looked at anew, in the words of the decisions.
-final class TrafficChecker: SeededChecker {
-    private let timeline: Timeline
-    /// Parts of the sentences of which it must say one where a bug is planted; nil takes every sentence.
-    private let wanted: [String]?
-    private(set) var violation: Violation?
-    private(set) var hash = TraceHash()
-    private(set) var coverage: [String: Int] = [:]
+final class TrafficChecker: SimulatedChecker<String> {
     /// Every configuration there has been, by its number.
     var terms: [TrafficTerms] = []
     let names: [String]
@@ -24,11 +18,9 @@ final class TrafficChecker: SeededChecker {
     var budget = TrafficBudget()
     var turns = TrafficTurns()
     var waits: [TrafficWait] = []
-    /// Counts what happens.
     var order = 0
     /// Attempts that ended in one instant.
     var endedNow: (at: Int64, count: Int) = (0, 0)
-    /// The end of an attempt that was told last.
     var lastEnd: (flight: TrafficFlight, sign: TrafficSign, health: TrafficSign.Health)?
     /// Whether the route has permits to spare.
     var hasPermits: () -> Bool = { false }
@@ -37,22 +29,14 @@ final class TrafficChecker: SeededChecker {
     private(set) var story: [String] = []
 
     init(_ timeline: Timeline, names: [String], wanted: [String]?) {
-        self.wanted = wanted
-        self.timeline = timeline
         self.names = names
         sides = names.map { _ in TrafficSide() }
+        super.init(timeline, wanted: wanted)
     }
 
-    var now: Int64 { timeline.now }
     var present: TrafficTerms { terms[terms.count - 1] }
 
-    func violated(_ job: TrafficJob?, _ sentence: String) {
-        if violation != nil { return }
-        if let wanted, !wanted.contains(where: sentence.contains) { return }
-        violation = Violation(job: job?.number ?? -1, at: now, sentence: sentence, timeline: story)
-    }
-
-    func note(_ what: String) { coverage[what, default: 0] += 1 }
+    func fail(_ job: TrafficJob?, _ sentence: String) { fail(job?.number ?? -1, sentence) { story } }
 
     func tell(_ what: @autoclosure () -> String) {
         order += 1
@@ -73,36 +57,26 @@ final class TrafficChecker: SeededChecker {
         }
     }
 
-    /// Everything of an instant has happened.
     func instantOver() {
         for place in sides.indices where sides[place].mustOpen {
             sides[place].mustOpen = false
             let counts = sides[place].counts
             let words = "\(counts.count) counted, \(counts.count(where: \.failed)) of them failed"
-            violated(nil, "the breaker of \(names[place]) does not open although there is cause: \(words)")
+            fail(nil, "the breaker of \(names[place]) does not open although there is cause: \(words)")
         }
     }
-}
 
-// The events at the transport.
-extension TrafficChecker {
-    /// An attempt reaches its upstream.
+    // The events at the transport.
+
     func sent(_ job: TrafficJob, place: Int, terms number: Int) -> TrafficFlight {
         tell("job \(job.number)\(job.isKept ? ", kept," : "") is sent to \(names[place]), terms \(number)")
         let terms = self.terms[number]
         let isRetry = job.isKept ? (job.sent > 0 || job.hasPast) && !job.goesOn : job.retries
-        let flight = TrafficFlight(
-            job,
-            place: place,
-            terms: terms,
-            began: now,
-            order: order,
-            isRetry: isRetry
-        )
+        let flight = TrafficFlight(job, place, terms, began: now, order: order, isRetry: isRetry)
         if let cancelledAt = job.cancelledAt, cancelledAt < now, !job.isKept {
-            violated(job, "a request is sent after it was cancelled")
+            fail(job, "a request is sent after it was cancelled")
         }
-        if job.isOver { violated(job, "an attempt is sent for a job that has ended") }
+        if job.isOver { fail(job, "an attempt is sent for a job that has ended") }
         checkAllowance(job)
         if !terms.isOff {
             checkBreaker(flight)
@@ -121,7 +95,6 @@ extension TrafficChecker {
         return flight
     }
 
-    /// The attempt is over.
     func landed(_ flight: TrafficFlight, _ said: TrafficSign) {
         guard flight.isOpen else { return }
         tell("job \(flight.job.number) \(said.word)")

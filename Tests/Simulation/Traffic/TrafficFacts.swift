@@ -1,32 +1,35 @@
 import RelayBase
 
-/// The checker's knowledge of one request or kept job.
-final class TrafficJob {
+struct TrafficWish {
     let number: Int
     let id: JobID
     let method: String
-    /// Which of the targets it asks for.
     let path: Int
     let user: UInt32
     /// 0 comes first, 7 last.
     let urgency: UInt8
-    let isKept: Bool
+    var isKept: Bool
     /// Whether it goes elsewhere where a rule leads.
     let allowsFallback: Bool
     /// Whether its whole answer is read before it is judged.
-    let readsAll: Bool
+    var readsAll: Bool
     /// The configuration it began with; that of a kept job is its attempt's.
     let terms: TrafficTerms
-    let began: Int64
-    private(set) var deadline: Int64
-    /// Its caller's own, which nothing moves.
-    let end: Int64
+    var began: Int64
+    /// When its time is over, which stands still while content moves, and its caller's own, which nothing moves.
+    var deadline: Int64
+    var end: Int64
     /// Whether the route had a permit to spare when it began.
-    let foundRoom: Bool
+    var foundRoom: Bool
     /// Whether it may be repeated whatever became of it.
     let isSafe: Bool
-    /// The number of attempts that its caller allows.
     let mostAttempts: Int
+}
+
+/// The checker's knowledge of one request or kept job.
+@dynamicMemberLookup
+final class TrafficJob {
+    private var wish: TrafficWish
 
     /// Attempts at the transport, and those of them that are over.
     var sent = 0
@@ -44,7 +47,6 @@ final class TrafficJob {
     /// goes on as a kept job, with what came before.
     var spent = 0
     var uses = 0
-    /// Whether the last attempt may have been carried out.
     var mayHaveActed = false
 
     /// The kept job that goes on with the request that was answered in the upstream's stead.
@@ -63,61 +65,23 @@ final class TrafficJob {
     /// The end of its last attempt that no record has told of.
     var untold: TrafficSign?
 
-    init(
-        _ number: Int,
-        _ id: JobID,
-        method: String,
-        path: Int,
-        end: Int64,
-        user: UInt32,
-        urgency: UInt8,
-        isKept: Bool,
-        allowsFallback: Bool,
-        readsAll: Bool,
-        terms: TrafficTerms,
-        began: Int64,
-        deadline: Int64,
-        foundRoom: Bool,
-        isSafe: Bool,
-        mostAttempts: Int
-    ) {
-        self.number = number
-        self.id = id
-        (self.method, self.path, self.end) = (method, path, end)
-        self.user = user
-        self.urgency = urgency
-        self.isKept = isKept
-        self.allowsFallback = allowsFallback
-        self.readsAll = readsAll
-        self.terms = terms
-        self.began = began
-        self.deadline = deadline
-        self.foundRoom = foundRoom
-        self.isSafe = isSafe
-        self.mostAttempts = mostAttempts
-    }
+    init(_ wish: TrafficWish) { self.wish = wish }
 
     /// The kept job that goes on with a request.
     init(after request: TrafficJob, now: Int64) {
-        number = request.number
-        id = request.id
-        (method, path, end) = (request.method, request.path, .max)
-        (user, urgency) = (request.user, request.urgency)
-        isKept = true
-        allowsFallback = request.allowsFallback
-        readsAll = true
-        terms = request.terms
-        began = now
-        deadline = .max
-        foundRoom = false
-        isSafe = request.isSafe
-        mostAttempts = request.mostAttempts
+        wish = request.wish
+        (wish.isKept, wish.readsAll, wish.foundRoom) = (true, true, false)
+        (wish.began, wish.deadline, wish.end) = (now, .max, .max)
         (spent, uses, mayHaveActed) = (request.spent, request.uses, request.mayHaveActed)
         (hasPast, inherited) = (true, nil)
     }
-}
 
-extension TrafficJob {
+    subscript<Value>(dynamicMember path: KeyPath<TrafficWish, Value>) -> Value { wish[keyPath: path] }
+
+    func contentMoved(for time: Int64) {
+        if !wish.isKept { wish.deadline = min(wish.deadline + time, wish.end) }
+    }
+
     private static let segments = ["a/x", "b/x", "a/y"]
 
     /// A target of that path, in one of the ways to write it.
@@ -126,22 +90,17 @@ extension TrafficJob {
     }
 
     /// The scope of the upstream's word about its limits: the method and the first two segments of the path.
-    var kind: String { "\(method) /\(TrafficJob.segments[path])" }
+    var kind: String { "\(wish.method) /\(TrafficJob.segments[wish.path])" }
 
     /// Requests that fare alike: of one kind and one user.
-    var like: TrafficLike { TrafficLike(kind: kind, user: user) }
-
-    /// Content has moved for so long, which no limit of the route counts.
-    func contentMoved(for time: Int64) { if !isKept { deadline = min(deadline + time, end) } }
+    var like: TrafficLike { TrafficLike(kind: kind, user: wish.user) }
 }
 
-/// Requests that fare alike.
 struct TrafficLike: Hashable {
     var kind: String
     var user: UInt32
 }
 
-/// One attempt on the wire.
 final class TrafficFlight {
     let job: TrafficJob
     let place: Int
@@ -153,7 +112,6 @@ final class TrafficFlight {
     let isRetry: Bool
     /// Whether it finds out for an open breaker; it then says nothing of how much its upstream takes.
     var isProbe = false
-    /// Whether it does beyond doubt.
     var isSureProbe = false
     /// Whether another that began in the same instant may be that instead.
     var isMaybeProbe = false
@@ -165,26 +123,13 @@ final class TrafficFlight {
     /// For how long its content has moved, which says nothing of how the upstream takes its load.
     var moved: Int64 = 0
 
-    init(
-        _ job: TrafficJob,
-        place: Int,
-        terms: TrafficTerms,
-        began: Int64,
-        order: Int,
-        isRetry: Bool
-    ) {
-        self.job = job
-        self.place = place
-        self.terms = terms
-        self.began = began
-        self.order = order
-        self.isRetry = isRetry
+    init(_ job: TrafficJob, _ place: Int, _ terms: TrafficTerms, began: Int64, order: Int, isRetry: Bool) {
+        (self.job, self.place, self.terms, self.began) = (job, place, terms, began)
+        (self.order, self.isRetry) = (order, isRetry)
     }
 }
 
-/// The checker's knowledge of one upstream.
 struct TrafficSide {
-    /// One attempt that counts for the breaker.
     struct Count {
         var at: Int64
         var failed: Bool
@@ -193,7 +138,6 @@ struct TrafficSide {
         var isVague: Bool
     }
 
-    /// An answer that has asked for patience.
     struct Asked {
         var at: Int64
         var until: Int64
@@ -231,16 +175,14 @@ struct TrafficSide {
     var probeDue: Int64 = 0
     /// The last attempt that probes, in the order of things, and when it began.
     var probed: (order: Int, at: Int64) = (0, 0)
-    /// When one last came to its end.
     var probeEnded: Int64 = 0
     /// Those of whom something is known since it opened.
     var fares: [TrafficLike: Fare] = [:]
     /// When those failed and were answered last.
     var failures: [TrafficLike: Int64] = [:]
     var answers: [TrafficLike: Int64] = [:]
-    /// When it was not known which.
     var doubts: [TrafficLike: Int64] = [:]
-    /// The same of answers, whatever became of the breaker.
+    /// When those were answered last, whatever became of the breaker.
     var latest: [TrafficLike: Int64] = [:]
     /// Losses of each kind since one of it was last answered.
     var losses: [String: Int] = [:]
@@ -249,15 +191,12 @@ struct TrafficSide {
     /// How many attempts were answered, and the longest that took.
     var answered = 0
     var longestAnswer: Int64 = 0
-    /// The order of an operator.
     var order: (opens: Bool, until: Int64)?
     /// Whether it should have opened in this instant.
     var mustOpen = false
 
     var asked: [Asked] = []
-    /// Ends of attempts that came too fast.
     var tooFast: [Int64] = []
-    /// When attempts began.
     var begun: [(at: Int64, kind: String, jobBegan: Int64)] = []
     /// Until when at most so many of the kind may have begun since then, for an answer that they come too fast.
     var pace: (since: Int64, until: Int64, most: Int, kind: String?)?
@@ -284,7 +223,6 @@ struct TrafficSide {
         asked.reduce(0) { concerns($1, kind, isSure: false) ? max($0, min($1.until, $1.at + longest)) : $0 }
     }
 
-    /// Until when any kind is.
     func anyPatience(_ longest: Int64) -> Int64 {
         asked.reduce(0) { max($0, min($1.until, $1.at + longest)) }
     }

@@ -11,8 +11,7 @@ final class TrafficKeeper: RequestKeeper {
     private let job: Confined<TrafficJob>
 
     init(_ world: Confined<TrafficWorld>, _ admission: Admission, _ job: TrafficJob) {
-        self.world = world
-        self.admission = admission
+        (self.world, self.admission) = (world, admission)
         self.job = Confined(job)
     }
 
@@ -51,23 +50,16 @@ extension Confined where Value == TrafficWorld {
         do throws(Problem) {
             _ = try await value.jobs?.acceptance.accept(admission, body: .bytes([]), past: past)
         } catch {
-            value.checker.violated(nil, "a request is not kept: \(error.detail)")
+            value.checker.fail(nil, "a request is not kept: \(error.detail)")
         }
     }
 }
 
 extension TrafficWorld {
-    /// The same request as another.
     fileprivate func admitAgain(_ admission: Admission) -> Admission? {
         var terms = RequestTerms(forwarded: admission.fields)
         terms.wantsDurable = true
-        return try? engine?.admit(
-            route: TrafficWorld.route,
-            target: "t",
-            method: admission.context.method,
-            terms: terms,
-            length: 0,
-            client: admission.context.client
-        )
+        let user = admission.context.client?.user ?? 0
+        return try? daemon?.admit(TrafficWorld.route, "t", admission.context.method, terms, user: user)
     }
 }

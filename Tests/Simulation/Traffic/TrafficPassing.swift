@@ -5,7 +5,6 @@ import RelayRoute
 
 /// How the requests of a world go that need only be passed on.
 enum TrafficMode: String, CaseIterable, Sendable {
-    /// As any other.
     case off
     /// Without the ordinary objects, unless something else comes of them.
     case on
@@ -14,25 +13,13 @@ enum TrafficMode: String, CaseIterable, Sendable {
 }
 
 /// A bug put in on purpose, between what is passed through and what the core is told of it.
-enum PassingPlant: String, CaseIterable {
+enum PassingPlant: String, PlantedBug {
     /// An answer that is passed on is not told to the route's traffic.
-    case tellsNoTraffic = "tells-no-traffic"
+    case tellsNoTraffic = "tells-no-traffic: the route counts"
     /// A promotion takes the present for the moment of the sending.
-    case readsTheClock = "reads-the-clock"
-    /// A request that is made an ordinary one loses its leave.
-    case losesLeave = "loses-leave"
-    /// An answer with a word about limits is passed on without a look.
-    case looksAway = "looks-away"
-
-    /// The words of which the checker must say one.
-    var sentences: [String] {
-        switch self {
-        case .tellsNoTraffic, .losesLeave: ["the route counts"]
-        case .readsTheClock: [Self.differ]
-        // An answer that nobody has looked at may have asked for patience, which the upstream then does not get.
-        case .looksAway: [Self.differ, "asked for patience"]
-        }
-    }
+    case readsTheClock = "reads-the-clock: the records differ"
+    case losesLeave = "loses-leave: the route counts"
+    case looksAway = "looks-away: the records differ | asked for patience"
 
     static let differ = "the records differ"
 }
@@ -40,10 +27,12 @@ enum PassingPlant: String, CaseIterable {
 /// Passes requests through in a world: asks the core as the daemon's own part does, and promotes as that does.
 struct TrafficPassing {
     let world: Confined<TrafficWorld>
-    let engine: Engine
-    let relay: Relay
+    let daemon: SimulatedDaemon
     let admission: Admission
     let job: TrafficJob
+
+    private var engine: Engine { daemon.engine }
+    private var relay: Relay { daemon.relays[0] }
 
     /// The outcome of a request that is plain and may be sent at once; nil where nothing was done.
     func outcome() async -> Outcome? {

@@ -2,170 +2,74 @@ import RelayBase
 import RelayJobs
 
 /// A bug put in on purpose, between what the checker believes of the route's traffic and what the core is given or told.
-enum TrafficPlant: String, CaseIterable {
-    /// The core's routes have no breaker.
-    case noBreaker = "no-breaker"
-    /// Their breakers want four times the evidence.
-    case hopefulBreaker = "hopeful-breaker"
-    /// Two failures in a row open them.
-    case nervousBreaker = "nervous-breaker"
-    /// No attempt is slow.
-    case seesNothingSlow = "sees-nothing-slow"
-    /// Breaks are a quarter as long.
-    case shortBreak = "short-break"
-    /// Breaks are three times as long.
-    case longBreak = "long-break"
+enum TrafficPlant: String, PlantedBug {
+    case noBreaker = "no-breaker: does not open although"
+    /// The breakers want four times the evidence.
+    case hopefulBreaker = "hopeful-breaker: does not open although"
+    case nervousBreaker = "nervous-breaker: opens without a cause"
+    case seesNothingSlow = "sees-nothing-slow: does not open although"
+    case shortBreak = "short-break: a break is not within a fifth"
+    case longBreak = "long-break: a break is not within a fifth"
     /// An answer that is a fault of the request looks like the upstream's.
-    case countsRequests = "counts-requests"
+    case countsRequests = "counts-requests: opens without a cause"
     /// Requests are not told apart, so that an open breaker stops all.
-    case stopsAll = "stops-all"
+    case stopsAll = "stops-all: although requests like it"
     /// They are not, so that one kind's wish for patience holds all.
-    case holdsAll = "holds-all"
-    /// The name of a limit gets lost.
-    case losesResource = "loses-resource"
-    /// A caller's own time looks like the upstream's.
-    case blamesImpatience = "blames-impatience"
+    case holdsAll = "holds-all: which has not asked for that"
+    case losesResource = "loses-resource: asked for patience"
+    case blamesImpatience = "blames-impatience: is blamed on"
     /// Faults of this side look like the upstream's.
-    case blamesUpstream = "blames-upstream"
+    case blamesUpstream = "blames-upstream: opens without a cause | stays open without a probe that fails"
     /// Faults of the upstream look like this side's.
-    case blamesUs = "blames-us"
-    /// An attempt that is sent to one upstream goes to the other.
-    case swapsUpstreams = "swaps-upstreams"
-    /// The core heeds no wish for patience.
-    case noPatience = "no-patience"
-    /// Fields that ask for patience get lost.
-    case losesPatience = "loses-patience"
-    /// Patience ends after a third of its longest time.
-    case shortPatience = "short-patience"
-    /// Its longest time is three times as long.
-    case longPatience = "long-patience"
-    /// The core's calendar is three seconds ahead.
-    case clockAhead = "clock-ahead"
-    /// That attempts come too fast gets lost.
-    case hidesTooFast = "hides-too-fast"
-    /// Retries have no budget.
-    case noBudget = "no-budget"
-    /// More retries may be under way.
-    case deepBudget = "deep-budget"
-    /// Retries may be more of the load.
-    case richBudget = "rich-budget"
-    /// There is no budget left, ever.
-    case poorBudget = "poor-budget"
-    /// The rate is half as high again.
-    case fastRate = "fast-rate"
-    /// The burst is twice as large.
-    case largeBurst = "large-burst"
-    /// The core's routes have no window.
-    case noWindow = "no-window"
-    /// The window begins with all there is.
-    case wideWindow = "wide-window"
-    /// After an outage it begins wide.
-    case wideRestart = "wide-restart"
-    /// The core's routes have three places more.
-    case wideRoute = "wide-route"
-    /// That there is too much looks like any other failure.
-    case hidesTooMuch = "hides-too-much"
-    /// The window believes that it is always full.
-    case alwaysFull = "always-full"
-    /// Nobody is let in when the window grows.
-    case losesGrowth = "loses-growth"
-    /// An attempt in thirty stays under way for three seconds more.
-    case keepsAttempt = "keeps-attempt"
-    /// Cancellation does not reach the core.
-    case deaf
-    /// No rule of the core leads elsewhere.
-    case staysPut = "stays-put"
-    /// A reload forgets what was known.
-    case forgetsAll = "forgets-all"
-    /// An operator's word does not reach the core.
-    case losesOrder = "loses-order"
-    /// An operator's word holds five times as long.
-    case longOrder = "long-order"
+    case blamesUs = "blames-us: does not open although"
+    case swapsUpstreams = "swaps-upstreams: by what is not its upstream's"
+    case noPatience = "no-patience: asked for patience"
+    case losesPatience = "loses-patience: asked for patience"
+    case shortPatience = "short-patience: asked for patience"
+    case longPatience = "long-patience: which has not asked for that"
+    case clockAhead = "clock-ahead: asked for patience"
+    case hidesTooFast = "hides-too-fast: as fast as before"
+    case noBudget = "no-budget: beyond the budget"
+    case deepBudget = "deep-budget: beyond the budget"
+    case richBudget = "rich-budget: beyond the budget"
+    case poorBudget = "poor-budget: although the budget has room"
+    case fastRate = "fast-rate: faster than the route's rate"
+    case largeBurst = "large-burst: faster than the route's rate"
+    case noWindow = "no-window: does not shrink | allows"
+    case wideWindow = "wide-window: begins wider"
+    case wideRestart = "wide-restart: too wide after an outage"
+    case wideRoute = "wide-route: more is under way than"
+    case hidesTooMuch = "hides-too-much: does not shrink"
+    case alwaysFull = "always-full: grows that was not full"
+    case losesGrowth = "loses-growth: a permit that is free"
+    case keepsAttempt = "keeps-attempt: and the route counts"
+    case deaf = "deaf: after it was cancelled | does not end at once"
+    case staysPut = "stays-put: does not go where a rule leads | although a rule leads elsewhere"
+    case forgetsAll = "forgets-all: before its break is over | asked for patience"
+    case losesOrder = "loses-order: an operator keeps open"
+    case longOrder = "long-order: which is not open"
     /// An attempt in twenty of a kept job is none.
-    case burnsAttempt = "burns-attempt"
-    /// Waits end half a second late.
-    case late
+    case burnsAttempt = "burns-attempt: attempts are on record"
+    case late = "late: comes after the deadline | does not end at once"
     /// The task that claims kept jobs comes three seconds late for every turn.
-    case lateLane = "late-lane"
-    /// Nobody hears of kept jobs that are ready.
-    case losesReady = "loses-ready"
-    /// The core sees one caller, whoever comes.
-    case hidesUsers = "hides-users"
-    /// Nothing is more urgent than the rest.
-    case hidesUrgency = "hides-urgency"
-    /// The caller is told that the request is kept, and it is not.
-    case dropsKept = "drops-kept"
-    /// It is told before the job is in the store.
-    case answersEarly = "answers-early"
-    /// A request is kept twice.
-    case keepsTwice = "keeps-twice"
-    /// The answer does not name the kept job.
-    case keepsSilently = "keeps-silently"
-    /// No rule of the core keeps a request.
-    case neverKeeps = "never-keeps"
+    case lateLane = "late-lane: do not get their half"
+    case losesReady = "loses-ready: waits for ever"
+    case hidesUsers = "hides-users: while another caller is let in again and again"
+    case hidesUrgency = "hides-urgency: while less urgent ones of its caller are let in"
+    case dropsKept = "drops-kept: is told that it is kept, and is not in the store"
+    /// The caller is told that the request is kept before it is in the store.
+    case answersEarly = "answers-early: is told that it is kept, and is not in the store"
+    case keepsTwice = "keeps-twice: that nobody has handed over"
+    case keepsSilently = "keeps-silently: is kept, and its answer does not say so"
+    case neverKeeps = "never-keeps: is answered for a hold, and not kept"
     /// A request that a repeat could harm is repeated, and kept.
-    case keepsHarm = "keeps-harm"
-    /// A kept job has nothing of the request's attempts.
-    case losesAttempts = "loses-attempts"
-    /// Their number is all that it has of them.
-    case losesUses = "loses-uses"
-    /// Six more attempts are allowed.
-    case generous
-    /// A kept job is sent again at once.
-    case losesWait = "loses-wait"
+    case keepsHarm = "keeps-harm: is to be kept although a repeat could harm"
+    case losesAttempts = "loses-attempts: attempts are on record"
+    /// A kept job has no more of the request's attempts than their number.
+    case losesUses = "loses-uses: is retried more often than its rule allows"
+    case generous = "generous: is sent more often than is allowed"
+    case losesWait = "loses-wait: is sent before the wait of its rule is over"
 
-    /// Part of the sentence the checker must say.
-    var sentences: [String] {
-        switch self {
-        case .noBreaker, .hopefulBreaker, .seesNothingSlow, .blamesUs: ["does not open although"]
-        case .countsRequests: ["opens without a cause"]
-        case .stopsAll: ["although requests like it"]
-        case .holdsAll: ["which has not asked for that"]
-        case .losesResource: ["asked for patience"]
-        case .blamesImpatience: ["is blamed on"]
-        case .nervousBreaker: ["opens without a cause"]
-        case .shortBreak, .longBreak: ["a break is not within a fifth"]
-        case .blamesUpstream: ["opens without a cause", "stays open without a probe that fails"]
-        case .swapsUpstreams: ["by what is not its upstream's"]
-        case .noPatience, .losesPatience, .shortPatience, .clockAhead: ["asked for patience"]
-        case .longPatience: ["which has not asked for that"]
-        case .hidesTooFast: ["as fast as before"]
-        case .noBudget, .deepBudget, .richBudget: ["beyond the budget"]
-        case .poorBudget: ["although the budget has room"]
-        case .fastRate, .largeBurst: ["faster than the route's rate"]
-        case .noWindow: ["does not shrink", "allows"]
-        case .wideWindow: ["begins wider"]
-        case .wideRestart: ["too wide after an outage"]
-        case .wideRoute: ["more is under way than"]
-        case .hidesTooMuch: ["does not shrink"]
-        case .alwaysFull: ["grows that was not full"]
-        case .losesGrowth: ["a permit that is free"]
-        case .keepsAttempt: ["and the route counts"]
-        case .deaf: ["after it was cancelled", "does not end at once"]
-        case .staysPut: ["does not go where a rule leads", "although a rule leads elsewhere"]
-        case .forgetsAll: ["before its break is over", "asked for patience"]
-        case .losesOrder: ["an operator keeps open"]
-        case .longOrder: ["which is not open"]
-        case .burnsAttempt: ["attempts are on record"]
-        case .late: ["comes after the deadline", "does not end at once"]
-        case .lateLane: ["do not get their half"]
-        case .losesReady: ["waits for ever"]
-        case .hidesUsers: ["while another caller is let in again and again"]
-        case .hidesUrgency: ["while less urgent ones of its caller are let in"]
-        case .dropsKept, .answersEarly: ["is told that it is kept, and is not in the store"]
-        case .keepsTwice: ["that nobody has handed over"]
-        case .keepsSilently: ["is kept, and its answer does not say so"]
-        case .neverKeeps: ["is answered for a hold, and not kept"]
-        case .keepsHarm: ["is to be kept although a repeat could harm"]
-        case .losesAttempts: ["attempts are on record"]
-        case .losesUses: ["is retried more often than its rule allows"]
-        case .generous: ["is sent more often than is allowed"]
-        case .losesWait: ["is sent before the wait of its rule is over"]
-        }
-    }
-}
-
-extension TrafficPlant {
     /// Turns the terms into those that the core is given instead.
     func change(_ terms: inout TrafficTerms) {
         switch self {
@@ -214,10 +118,7 @@ extension TrafficPlant {
         default: kind
         }
     }
-}
 
-extension TrafficPlant {
-    /// Whether the core sees one target, whatever is asked for.
     var mixesRequests: Bool { self == .stopsAll || self == .holdsAll }
 
     /// Turns a request's attempts into those that the store is told of instead.

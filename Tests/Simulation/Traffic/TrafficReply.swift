@@ -12,7 +12,6 @@ struct TrafficReply {
     }
 
     var kind: Kind
-    /// Nanoseconds from the attempt to its end.
     var after: Int64
 }
 
@@ -28,7 +27,6 @@ struct TrafficSign {
 
     var health = Health.nothing
     var load = Load.nothing
-    /// Nil where nothing is known.
     var succeeded: Bool?
     /// For how long the upstream asks to be left alone, in nanoseconds.
     var asked: Int64?
@@ -37,15 +35,12 @@ struct TrafficSign {
     var isTooFast = false
     /// Nil where it did not fail, or nothing is known.
     var cause: Cause?
-    /// The status of the answer.
     var status: UInt16?
     /// Whether its caller gave up, or had no time left, before there was an answer.
     var isGivenUp = false
-    /// Whether it did not answer in time.
     var isLate = false
     /// Whether it counts against the allowance of who was sent.
     var isSpent = false
-    /// Whether what was asked may have been done.
     var mayHaveActed = false
     var word = ""
 
@@ -117,14 +112,11 @@ struct TrafficSign {
         }
     }
 
-    /// Faults of this side of the wire.
     private static let ours: [FailureKind] = [.connectionLimitReached]
 }
 
-/// The patience that an answer asks for.
 enum TrafficPatience {
     case time(Int64)
-    /// Milliseconds since 1970.
     case date(Int64)
     case form(RetryAfterForm)
 

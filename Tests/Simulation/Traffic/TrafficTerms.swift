@@ -10,7 +10,6 @@ struct TrafficTerms {
         /// Nil where nothing is said of it.
         var sampling: Int64?
         var inARow: Int?
-        /// Statuses that count as failures beside 502, 503 and 504.
         var statuses: [UInt16]
         var pause: Int64
         var longestPause: Int64
@@ -33,7 +32,6 @@ struct TrafficTerms {
         /// Whether the last so many attempts are judged where fewer have ended in the last two seconds.
         var judgesLatest: Bool { sampling == nil && slow == nil && minimum <= 64 && ratio >= 0.95 }
 
-        /// For how long attempts are counted.
         var counted: Int64 { judgesLatest ? 2_000_000_000 : sampling ?? 30_000_000_000 }
     }
 
@@ -97,9 +95,7 @@ struct TrafficTerms {
 
     /// Whether nothing is asked before an attempt.
     var isOff: Bool { breaker == nil && budget == nil && window == nil && longest == nil && rate == nil }
-}
 
-extension TrafficTerms {
     private static let second: Int64 = 1_000_000_000
 
     init(number: Int, upstreams: Int, _ draw: inout SplitMix64) {
@@ -190,9 +186,8 @@ extension TrafficTerms {
             retry.methods = methods
             retry.maxRetryAfter = .seconds(2)
             retry.backoff = Backoff(schedule: .constant(.nanoseconds(retryWait)), jitter: .equal)
-            policy.recovery.append(
-                RecoveryRule(name: "again", on: FailureMatcher([.any]), action: .retry(retry))
-            )
+            let rule = RecoveryRule(name: "again", on: FailureMatcher([.any]), action: .retry(retry))
+            policy.recovery.append(rule)
         }
         if let standIn, !standIn.isFirst { policy.recovery.append(standIn.rule) }
         return policy

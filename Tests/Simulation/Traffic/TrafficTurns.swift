@@ -1,4 +1,3 @@
-/// The turns of a route's rate, and whose they are.
 struct TrafficTurns {
     /// The rest of the burst, with fractions.
     private var left = 0.0
@@ -30,7 +29,7 @@ struct TrafficTurns {
         // A turn that is left to kept jobs may be taken late, beside the next of the requests.
         let isShared = flight.job.isKept || sharedUntil > now
         if left < (isShared ? -0.001 : 0.999) {
-            if now > mixedUntil { checker.violated(flight.job, "sent faster than the route's rate") }
+            if now > mixedUntil { checker.fail(flight.job, "sent faster than the route's rate") }
         }
         left = max(0, left - 1)
         if flight.job.isKept { sharedUntil = now + max(1_000_000_000, 5 * rate.interval) }
@@ -51,12 +50,8 @@ struct TrafficTurns {
         let all = requests + kept
         guard all >= 40 else { return }
         checker.note("shared turns")
-        if kept * 10 < all * 3 {
-            checker.violated(flight.job, "kept jobs do not get their half of the turns")
-        }
-        if requests * 10 < all * 3 {
-            checker.violated(flight.job, "requests do not get their half of the turns")
-        }
+        if kept * 10 < all * 3 { checker.fail(flight.job, "kept jobs do not get their half of the turns") }
+        if requests * 10 < all * 3 { checker.fail(flight.job, "requests do not get their half of the turns") }
         (requests, kept) = (0, 0)
     }
 }

@@ -7,7 +7,6 @@ import RelayTestSupport
 
 // The orders of operators, and the looks from time to time.
 extension TrafficWorld {
-    /// An operator says something about a breaker.
     func meddle() {
         guard checker.present.breaker != nil, healedAt == nil else { return }
         order(draw.below(listed.count), opens: draw.pick([true, false, nil]), for: draw.time(100...10_000))
@@ -61,15 +60,14 @@ extension TrafficWorld {
     /// A look at everything, once a second.
     func audit() {
         guard !isOver else { return }
-        let here = Confined(self)
         spawn { here in await here.audit() }
         if let entry, entry.state.load.pending > 0 {
             let most = min(entry.route.policy.concurrency.maxRequests, max(1, entry.memory.traffic.width))
             if entry.state.load.inFlight < most {
-                checker.violated(nil, "somebody waits for a permit that is free")
+                checker.fail(nil, "somebody waits for a permit that is free")
             }
         }
-        plan(after: 1_000_000_000) { here.value.audit() }
+        call(after: 1_000_000_000) { $0.audit() }
     }
 
     /// Within what time everything must be over once all is well.
@@ -83,25 +81,23 @@ extension TrafficWorld {
     fileprivate func checkEnd() {
         guard let healedAt, let entry else { return }
         let waiting = checker.jobs.filter { !$0.isOver }
-        if let job = waiting.first, timeline.now > healedAt + bound {
-            checker.violated(job, "waits for ever")
-        }
+        if let job = waiting.first, timeline.now > healedAt + bound { checker.fail(job, "waits for ever") }
         guard waiting.isEmpty, expected == 0, timeline.now > healedAt else { return }
         if let standing {
             checker.quiet(standing, inFlight: entry.state.load.inFlight, pending: entry.state.load.pending)
         }
         isOver = true
         jobs?.drain()
-        let here = Confined(self)
-        plan(after: 10_000_000_000) { here.value.jobs?.abort() }
+        call(after: 10_000_000_000) { $0.jobs?.abort() }
     }
 }
 
 extension Confined where Value == TrafficWorld {
     fileprivate func audit() async {
         guard let jobs = value.jobs, let memory = value.memory else { return }
-        let all = try? await memory.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
-        guard let all else { return value.checker.violated(nil, "the store cannot be read") }
+        guard let all = try? await memory.all() else {
+            return value.checker.fail(nil, "the store cannot be read")
+        }
         value.checker.audit(all, wall: value.wall) { jobs.blocker(of: $0) }
         value.checkEnd()
     }

@@ -11,7 +11,6 @@ extension TrafficWorld {
     ///
     /// - Returns: when the last of them has come, in milliseconds.
     func planCallers() -> Int {
-        let here = Confined(self)
         let perSecond = draw.pick([5, 20, 60, 200])
         var at: Int64 = 0
         var number = 0
@@ -22,7 +21,7 @@ extension TrafficWorld {
             number += numbers.count
             expected += numbers.count
             let isStream = size > 1 && draw.chance(40)
-            plan(after: at) { isStream ? here.value.stream(numbers) : numbers.forEach(here.value.submit) }
+            call(after: at) { isStream ? $0.stream(numbers) : numbers.forEach($0.submit) }
         }
         return Int(at / 1_000_000) + 1
     }
@@ -42,9 +41,8 @@ extension TrafficWorld {
     private func request(_ number: Int) {
         tasks[number] = spawn { here in await here.perform(number) }
         guard draw.chance(8) else { return }
-        let here = Confined(self)
-        plan(after: draw.chance(20) ? 0 : draw.time(1...draw.pick([50, 1_000, 8_000]))) {
-            here.value.cancel(number)
+        call(after: draw.chance(20) ? 0 : draw.time(1...draw.pick([50, 1_000, 8_000]))) {
+            $0.cancel(number)
         }
     }
 
@@ -54,12 +52,10 @@ extension TrafficWorld {
         if plant != .deaf { tasks[number]?.cancel() }
     }
 
-    private func keep(_ number: Int) {
-        spawn { here in await here.keep(number) }
-    }
+    private func keep(_ number: Int) { spawn { here in await here.keep(number) } }
 
     fileprivate func admit(_ number: Int, isKept: Bool) -> (Admission, TrafficJob)? {
-        guard let engine else { return nil }
+        guard let daemon else { return nil }
         var terms = RequestTerms(forwarded: HeaderFields())
         terms.forwarded.append("X-Request-Id", "\(number)")
         terms.wantsDurable = isKept
@@ -84,30 +80,17 @@ extension TrafficWorld {
         let total = min(present.total, terms.options.timeout?.saturatedNanoseconds ?? .max)
         let admission: Admission
         do throws(Problem) {
-            admission = try engine.admit(
-                route: TrafficWorld.route,
-                target: target,
-                method: method,
-                terms: terms,
-                length: 0,
-                client: ClientIdentity(
-                    user: plant == .hidesUsers ? 1_000 : user,
-                    group: 1,
-                    process: 7,
-                    groups: [],
-                    unit: nil
-                )
-            )
+            let told = plant == .hidesUsers ? 1_000 : user
+            admission = try daemon.admit(TrafficWorld.route, target, method, terms, user: told)
         } catch {
-            checker.violated(nil, "a request is refused: \(error.detail)")
+            checker.fail(nil, "a request is refused: \(error.detail)")
             return nil
         }
-        let job = TrafficJob(
-            number,
-            admission.id,
+        let wish = TrafficWish(
+            number: number,
+            id: admission.id,
             method: method.rawValue,
             path: path,
-            end: terms.options.timeout.map { timeline.now + $0.saturatedNanoseconds } ?? .max,
             user: user,
             urgency: urgency,
             isKept: isKept,
@@ -116,10 +99,12 @@ extension TrafficWorld {
             terms: present,
             began: timeline.now,
             deadline: isKept ? .max : timeline.now + total,
+            end: terms.options.timeout.map { timeline.now + $0.saturatedNanoseconds } ?? .max,
             foundRoom: hasPermits,
             isSafe: isKeyed || method.isIdempotent,
             mostAttempts: terms.options.maxAttempts ?? .max
         )
+        let job = TrafficJob(wish)
         checker.began(job)
         return (admission, job)
     }
@@ -128,23 +113,17 @@ extension TrafficWorld {
 extension Confined where Value == TrafficWorld {
     fileprivate func perform(_ number: Int) async {
         defer { value.expected -= 1 }
-        guard let (admission, job) = value.admit(number, isKept: false), let engine = value.engine,
-            let relay = value.relay
-        else { return }
-        let passing = TrafficPassing(
-            world: self,
-            engine: engine,
-            relay: relay,
-            admission: admission,
-            job: job
-        )
+        guard let (admission, job) = value.admit(number, isKept: false), let daemon = value.daemon else {
+            return
+        }
+        let passing = TrafficPassing(world: self, daemon: daemon, admission: admission, job: job)
         if let outcome = await passing.outcome() {
             value.checker.ended(job, outcome, stored: nil)
             value.tasks[number] = nil
             return
         }
         let keeper = admission.keptLater.map { _ in TrafficKeeper(self, admission, job) }
-        let outcome = await engine.run(admission, body: .empty, relay: relay, keeper: keeper).outcome
+        let outcome = await daemon.run(admission, keeper: keeper)
         let stored = outcome.report.keptJob == nil ? nil : try? await value.memory?.job(admission.id)
         value.checker.ended(job, outcome, stored: stored)
         value.tasks[number] = nil
@@ -156,14 +135,13 @@ extension Confined where Value == TrafficWorld {
         do throws(Problem) {
             _ = try await jobs.acceptance.accept(admission, body: .bytes(Array("{}".utf8)))
         } catch {
-            value.checker.violated(job, "a job is not kept: \(error.detail)")
+            value.checker.fail(job, "a job is not kept: \(error.detail)")
         }
     }
 }
 
 // The attempts that the upstreams see.
 extension TrafficWorld {
-    /// An attempt reaches its upstream.
     func sent(_ request: OutboundRequest, place: Int) -> TrafficFlight {
         guard let job = job(of: request) else { preconditionFailure("an attempt is sent for no job") }
         let flight = checker.sent(job, place: place, terms: TrafficTerms.number(of: request))
@@ -174,7 +152,6 @@ extension TrafficWorld {
         return flight
     }
 
-    /// An attempt is over.
     func landed(_ flight: TrafficFlight, _ sign: TrafficSign) {
         guard flight.isOpen else { return }
         look()
@@ -189,9 +166,7 @@ extension TrafficWorld {
     }
 
     private func job(of request: OutboundRequest) -> TrafficJob? {
-        let text = request.fields.entries.first { request.fields.nameText($0) == "X-Request-Id" }
-            .map { request.fields.valueText($0) }
-        let number = text.flatMap { Int($0) } ?? -1
+        let number = request.fields.jobNumber
         return checker.jobs.last { $0.number == number }
     }
 }

@@ -5,10 +5,8 @@ import RelayJobs
 import RelayRoute
 import RelayTestSupport
 
-/// One route with its upstreams and everybody who wants something of it at once, drawn from one seed.
-///
-/// Single-threaded: whoever made it pumps it.
-final class TrafficWorld: SeededWorld, Timed {
+/// One route with its upstreams and everybody who wants something of it at once.
+final class TrafficWorld: Simulated {
     static let route = "route"
 
     let queue = RunQueue()
@@ -24,9 +22,7 @@ final class TrafficWorld: SeededWorld, Timed {
     /// Of a hundred requests, those that are kept.
     let keptShare: Int
     var tasks: [Int: Task<Void, Never>] = [:]
-    private(set) var engine: Engine?
-    private(set) var jobs: DurableJobs?
-    private(set) var relay: Relay?
+    private(set) var daemon: SimulatedDaemon?
     private(set) var memory: MemoryJobStore?
     /// Callers that have not come yet, or are not done.
     var expected = 0
@@ -42,9 +38,7 @@ final class TrafficWorld: SeededWorld, Timed {
         mode: TrafficMode = .off,
         passingPlant: PassingPlant? = nil
     ) {
-        self.plant = plant
-        self.mode = mode
-        self.passingPlant = passingPlant
+        (self.plant, self.mode, self.passingPlant) = (plant, mode, passingPlant)
         jobCount = jobs
         var draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 13)
         let count = draw.number(1...3)
@@ -55,11 +49,8 @@ final class TrafficWorld: SeededWorld, Timed {
         let isSwapped = plant == .swapsUpstreams && count > 1
         listed = names.indices.map { place in
             let port = isSwapped && place < 2 ? 1 - place : place
-            return Upstream(
-                name: names[place],
-                origin: .tcp(host: "u.example", port: World.upstreamPort + UInt16(port), isTLS: true),
-                use: place == 0 ? .always : .failoverOnly
-            )
+            let use: Upstream.Use = place == 0 ? .always : .failoverOnly
+            return Upstream(name: names[place], origin: .upstream(port), use: use)
         }
         keptShare = isCalm ? 40 : draw.pick([0, 10, 40, 90])
         checker = TrafficChecker(timeline, names: names, wanted: plant?.sentences)
@@ -69,17 +60,18 @@ final class TrafficWorld: SeededWorld, Timed {
         self.draw = draw
     }
 
-    var wall: Int64 { SimulatedTime.wall(at: timeline.now) }
+    var engine: Engine? { daemon?.engine }
+    var jobs: DurableJobs? { daemon?.jobs }
 
-    func plan(after nanoseconds: Int64, _ body: @escaping () -> Void) {
-        timeline.add(.call(body), at: timeline.now + nanoseconds)
-    }
+    var toldWall: Int64 { wall + (plant == .clockAhead ? 3_000 : 0) }
 
-    /// Starts a task of the world's.
-    @discardableResult
-    func spawn(_ work: @escaping @Sendable (Confined<TrafficWorld>) async -> Void) -> Task<Void, Never> {
-        let here = Confined(self)
-        return Task(executorPreference: queue) { await work(here) }
+    /// Whether it is the task that claims kept jobs that waits.
+    @TaskLocal fileprivate static var isLane = false
+
+    func end(of moment: Int64, isSleep: Bool) -> Int64 {
+        let isLate = isSleep ? plant == .late : plant == .lateLane && TrafficWorld.isLane
+        let late: Int64 = isLate ? isSleep ? 500_000_000 : 3_000_000_000 : 0
+        return moment.addingReportingOverflow(late).partialValue
     }
 
     private func snapshot(_ previous: Snapshot?) -> Snapshot {
@@ -95,13 +87,10 @@ final class TrafficWorld: SeededWorld, Timed {
 
     var entry: Snapshot.Entry? { engine?.snapshot.routes[TrafficWorld.route] }
 
-    /// Another configuration.
     func reload() {
         guard let engine, let jobs, healedAt == nil else { return }
         look()
-        checker.terms.append(
-            TrafficTerms(number: checker.terms.count, upstreams: listed.count, &draw)
-        )
+        checker.terms.append(TrafficTerms(number: checker.terms.count, upstreams: listed.count, &draw))
         checker.configured(after: checker.terms[checker.terms.count - 2])
         checker.tell("the configuration is another: \(checker.present)")
         checker.note("reloaded")
@@ -119,36 +108,23 @@ final class TrafficWorld: SeededWorld, Timed {
         for upstream in upstreams { upstream.isHealed = true }
         for place in listed.indices { order(place, opens: nil, for: 0) }
     }
-}
 
-// The course of things.
-extension TrafficWorld {
-    /// Runs every job to its end, or to the first broken promise.
     func run() {
         GlobalQueue.enter(queue)
         defer { GlobalQueue.leave() }
         checker.tell("\(checker.present)")
         boot()
-        let here = Confined(self)
         let end = planCallers()
-        for _ in 0..<draw.pick([0, 0, 1, 3]) { plan(after: draw.time(1...end)) { here.value.reload() } }
-        for _ in 0..<draw.pick([0, 0, 2, 5]) { plan(after: draw.time(1...end)) { here.value.meddle() } }
-        plan(after: Int64(end) * 1_000_000 + 1) { here.value.heal() }
-        plan(after: 1_000_000_000) { here.value.audit() }
-        while checker.violation == nil {
-            if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
-            if !timeline.hasMoreNow() {
-                look(isSettled: true)
-                checker.instantOver()
-            }
-            guard let wake = timeline.next() else { break }
-            switch wake {
-            case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
-            case .call(let body): body()
-            case .arrival, .cancellation, .reload, .network: break
-            }
+        for _ in 0..<draw.pick([0, 0, 1, 3]) { call(after: draw.time(1...end)) { $0.reload() } }
+        for _ in 0..<draw.pick([0, 0, 2, 5]) { call(after: draw.time(1...end)) { $0.meddle() } }
+        call(after: Int64(end) * 1_000_000 + 1) { $0.heal() }
+        call(after: 1_000_000_000) { $0.audit() }
+        func settle() {
+            look(isSettled: true)
+            checker.instantOver()
         }
-        if checker.violation == nil, !isOver { checker.violated(nil, "the world stands still") }
+        goOn(until: { checker.violation != nil }, settle: settle)
+        if checker.violation == nil, !isOver { checker.fail(nil, "the world stands still") }
         // The tasks and the closure that hold the world are let go with it.
         (tasks, checker.hasPermits) = ([:], { false })
     }
@@ -158,41 +134,27 @@ extension TrafficWorld {
         var events = JobStoreEvents()
         events.ready = { if here.value.plant != .losesReady { here.value.jobs?.ready($0) } }
         let memory = MemoryJobStore(at: JobMoment(wall: wall, steady: 0), events: events)
-        let time = TrafficTime(here)
-        let engine = Engine(
-            snapshot: snapshot(nil),
-            time: time,
-            entropy: SimulatedEntropy(seed: draw.next())
-        )
-        let audience = Audience(engine, feed: EventFeed(capacity: 16))
-        let announcer = audience.announcer(and: [TrafficListener(here)])
-        let jobs = DurableJobs(
-            store: memory,
-            audience,
-            announcer,
-            settings: DurableJobs.Settings(),
-            digest: { $0 }
-        )
+        self.memory = memory
         let queue = queue
-        let relay = Relay(
-            ports: RelayPorts(
-                transport: TrafficTransport(here),
-                time: time,
-                entropy: SimulatedEntropy(seed: draw.next()),
-                sink: announcer,
-                start: { work in
-                    TrafficTime.$isLane.withValue(true) { Task(executorPreference: queue) { await work() } }
-                }
-            )
+        let daemon = SimulatedDaemon(
+            snapshot(nil),
+            memory,
+            time: SimulatedTime(here),
+            transport: SimulatedTransport(here.take),
+            listener: SimulatedListener { here.value.heard($0) },
+            entropy: { SimulatedEntropy(seed: here.value.draw.next()) },
+            start: { work in
+                TrafficWorld.$isLane.withValue(true) { Task(executorPreference: queue) { await work() } }
+            }
         )
-        (self.memory, self.engine, self.jobs, self.relay) = (memory, engine, jobs, relay)
+        self.daemon = daemon
         checker.hasPermits = { here.value.hasPermits }
         loseGrowth()
-        let started = Confined(Started(jobs, relay))
+        let started = Confined(daemon)
         spawn { here in
-            do throws(StoreError) {
-                try await started.value.jobs.start(on: [DeliveryLoop(started.value.relay)])
-            } catch { here.value.checker.violated(nil, "a start fails: \(error)") }
+            do throws(StoreError) { try await started.start() } catch {
+                here.value.checker.fail(nil, "a start fails: \(error)")
+            }
         }
     }
 
@@ -204,24 +166,8 @@ extension TrafficWorld {
         let most = min(entry.route.policy.concurrency.maxRequests, max(1, entry.memory.traffic.width))
         return entry.state.load.inFlight < most && entry.state.load.pending == 0
     }
-}
 
-/// The parts that a world starts.
-private final class Started {
-    let jobs: DurableJobs
-    let relay: Relay
-
-    init(_ jobs: DurableJobs, _ relay: Relay) { (self.jobs, self.relay) = (jobs, relay) }
-}
-
-/// Hears what everybody hears.
-private final class TrafficListener: JobListener {
-    private let world: Confined<TrafficWorld>
-
-    init(_ world: Confined<TrafficWorld>) { self.world = world }
-
-    func heard(_ event: JobEvent, at wall: Int64) {
-        let checker = world.value.checker
+    fileprivate func heard(_ event: JobEvent) {
         switch event {
         case .breakerChanged(_, let change):
             checker.breakerChanged(change.upstream, probeIn: change.probeIn?.saturatedNanoseconds)

@@ -1,11 +1,12 @@
 import RelayBase
 import RelayCore
 
-/// The reply of an upstream to one attempt.
 struct Reply {
     enum Kind {
         case fails(FailureKind, Sent)
         case answers(Answer)
+
+        var isSent: Bool { if case .fails(_, .neverSent) = self { false } else { true } }
     }
 
     /// Nanoseconds from the sending to the failure or the head of the answer.
@@ -18,11 +19,10 @@ struct Answer {
     var status: UInt16
     var document = Document.empty
     var isJSON = true
-    var delivery = Delivery()
+    var flow = Flow()
     var retryAfter: RetryAfterForm?
     var location: Location?
 
-    /// Where a redirect leads.
     struct Location {
         let text: String
         /// The target at the same upstream; nil when it leads elsewhere.
@@ -30,10 +30,9 @@ struct Answer {
     }
 }
 
-/// How the content comes.
-struct Delivery {
+/// The way in which the content comes.
+struct Flow {
     var isStream = false
-    /// Whether the head tells the length.
     var isAnnounced = false
     var pieces = 1
     /// Nanoseconds between two pieces.
@@ -44,14 +43,7 @@ struct Delivery {
 
 /// The content of an answer: few kinds, of which everything a rule can ask is known.
 enum Document: Int, CaseIterable {
-    case ok
-    case error
-    case nullError
-    case soft
-    case missing
-    case notJSON
-    case empty
-    case large
+    case ok, error, nullError, soft, missing, notJSON, empty, large
 
     var bytes: [UInt8] {
         switch self {
@@ -70,7 +62,7 @@ enum Document: Int, CaseIterable {
 
     var isJSON: Bool { self != .notJSON && self != .empty }
     var isError: Bool { self == .error }
+    /// Whether there is `ok`, and `data`.
     var hasOK: Bool { self == .ok || self == .nullError || self == .soft || self == .large }
     var saysFailed: Bool { self == .soft }
-    var hasData: Bool { hasOK }
 }

@@ -2,7 +2,6 @@ import RelayBase
 import RelayRoute
 import RelayTestSupport
 
-/// A credential and how it is asked for.
 struct CredentialCase {
     enum Kind {
         case fixed
@@ -17,10 +16,10 @@ struct CredentialCase {
     let settings: OAuth2Settings?
     let secrets: [SecretReference: Secret]
 
+    var authentication: Authentication { Authentication(form: form, credential: name) }
     var isFetched: Bool { if case .fetched = kind { true } else { false } }
     var isMissing: Bool { if case .fetched(true) = kind { true } else { false } }
 
-    /// `isMissing` takes the client's secret away.
     init(_ index: Int, _ draw: inout SplitMix64, isMissing: Bool, plant: Plant?) {
         name = "c\(index)"
         if index == 2, !isMissing {
@@ -41,11 +40,9 @@ struct CredentialCase {
             grant: usesRefreshToken ? .refreshToken(refresh) : .clientCredentials,
             endpoint: Upstream(
                 name: "endpoint",
-                origin: .tcp(
-                    host: plant == .tellsSecret ? "~s\(index)" : "t\(index).example",
-                    port: World.endpointPort + UInt16(index),
-                    isTLS: true
-                )
+                origin: plant == .tellsSecret
+                    ? .tcp(host: "~s\(index)", port: Origin.endpointPort + UInt16(index), isTLS: true)
+                    : .endpoint(index)
             ),
             target: "/token",
             clientID: "client\(index)"
@@ -57,8 +54,7 @@ struct CredentialCase {
         settings.refreshBeforeExpiry = .milliseconds(draw.pick([0, 500, 1_000, 60_000]))
         var secrets = [refresh: Secret(SimulatedEndpoint.refreshToken(index, 0))]
         if !isMissing { secrets[client] = Secret("~s\(index)") }
-        self.settings = settings
-        self.secrets = secrets
+        (self.settings, self.secrets) = (settings, secrets)
         definition = CredentialDefinition(name: name, kind: .oauth2(settings))
     }
 }

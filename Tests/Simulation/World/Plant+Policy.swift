@@ -8,14 +8,7 @@ extension Plant {
         case .ignoresRetryAfter: retries(&policy) { $0.honorsRetryAfter = false }
         case .repeatsUnknown, .repeatsAnswered: retries(&policy) { $0.methods = .any }
         case .takesAllForRefusals:
-            policy.errorTypes.append(
-                ErrorTypeRule(
-                    on: matcher(["http_status"]),
-                    apiCodes: [],
-                    kind: .httpStatus,
-                    treatAsStatus: 429
-                )
-            )
+            policy.errorTypes.append(errorType(["http_status"], .httpStatus, as: 429))
         case .extraUse: retries(&policy) { $0.maxAttempts += 1 }
         case .otherSchedule:
             retries(&policy) { $0.backoff = Backoff(schedule: .constant(.milliseconds(250))) }
@@ -26,29 +19,18 @@ extension Plant {
         case .givesUp:
             policy.recovery = policy.recovery.filter { if case .retry = $0.action { false } else { true } }
         case .eagerPlaceholder:
-            for index in policy.recovery.indices {
-                if case .respond = policy.recovery[index].action {
-                    policy.recovery[index].on = matcher(["any"])
-                }
-            }
+            rules(&policy) { if case .respond = $0.action { $0.on = matcher(["any"]) } }
         case .extraRefresh:
-            for index in policy.recovery.indices {
-                if case .refreshCredentials(let times) = policy.recovery[index].action {
-                    policy.recovery[index].action = .refreshCredentials(maxTimes: times + 1)
-                }
+            rules(&policy) {
+                guard case .refreshCredentials(let times) = $0.action else { return }
+                $0.action = .refreshCredentials(maxTimes: times + 1)
             }
         case .freshKey:
             let field = (name: "Idempotency-Key", template: FieldTemplate(parts: [.text("k"), .attempt]))
             policy.prepare.append(PreparationStep(phase: .attempt, fields: [field]))
         case .ignoresCooldown:
-            for index in policy.upstreams.indices {
-                let old = policy.upstreams[index]
-                policy.upstreams[index] = Upstream(
-                    name: old.name,
-                    origin: old.origin,
-                    basePath: old.basePath,
-                    use: old.use
-                )
+            policy.upstreams = policy.upstreams.map {
+                Upstream(name: $0.name, origin: $0.origin, basePath: $0.basePath, use: $0.use)
             }
         case .keepsTooLong:
             if let rule = policy.response.keepsLastGood {
@@ -59,10 +41,8 @@ extension Plant {
         case .skipsPreparation: policy.request.wrap = nil
         case .wrongSecret:
             guard policy.authentication != nil else { return }
-            let other = (0..<credentials.count).first {
-                credentials[$0].name != policy.authentication?.credential
-            }
-            if let other { policy.authentication?.credential = credentials[other].name }
+            let other = credentials.first { $0.name != policy.authentication?.credential }
+            if let other { policy.authentication?.credential = other.name }
         case .reentersUpstream:
             guard policy.upstreams.count > 1 else { return }
             var entered: Set<Int> = []
@@ -96,12 +76,15 @@ extension Plant {
         }
     }
 
+    private func rules(_ policy: inout RoutePolicy, _ change: (inout RecoveryRule) -> Void) {
+        for index in policy.recovery.indices { change(&policy.recovery[index]) }
+    }
+
     private func retries(_ policy: inout RoutePolicy, _ change: (inout RetryPolicy) -> Void) {
-        for index in policy.recovery.indices {
-            if case .retry(var retry) = policy.recovery[index].action {
-                change(&retry)
-                policy.recovery[index].action = .retry(retry)
-            }
+        rules(&policy) {
+            guard case .retry(var retry) = $0.action else { return }
+            change(&retry)
+            $0.action = .retry(retry)
         }
     }
 }

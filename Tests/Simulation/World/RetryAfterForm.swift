@@ -6,13 +6,16 @@ struct RetryAfterForm {
     enum Meaning {
         case nothing
         case seconds(Int64)
-        /// Seconds since 1970.
         case date(Int64)
     }
 
     let values: [String]
     let meaning: Meaning
-    let coverage: Coverage.Kind
+    let coverage: Coverage
+
+    init(_ values: [String], _ meaning: Meaning, _ coverage: Coverage) {
+        (self.values, self.meaning, self.coverage) = (values, meaning, coverage)
+    }
 
     /// Nanoseconds to wait when the answer is read at that time of the wall clock; nil for no wait at all.
     func wait(wallSeconds: Int64) -> Int64? {
@@ -28,61 +31,33 @@ struct RetryAfterForm {
         switch draw.below(12) {
         case 0...3:
             let seconds = draw.pick([0, 1, 1, 2, 3, 5, 120])
-            return RetryAfterForm(
-                values: [draw.pick(["\(seconds)", " \(seconds)\t", "000\(seconds)"])],
-                meaning: .seconds(Int64(seconds)),
-                coverage: .retryAfterSeconds
-            )
+            let text = draw.pick(["\(seconds)", " \(seconds)\t", "000\(seconds)"])
+            return RetryAfterForm([text], .seconds(Int64(seconds)), .retryAfterSeconds)
         case 4:
-            return RetryAfterForm(
-                values: [
-                    draw.pick([
-                        "999999999999", "315360001", "100000000000000000", "9223372036854775808",
-                        "99999999999999999999",
-                    ])
-                ],
-                meaning: .seconds(.max / 1_000_000_000),
-                coverage: .retryAfterHuge
-            )
+            let huge = [
+                "999999999999", "315360001", "100000000000000000", "9223372036854775808",
+                "99999999999999999999",
+            ]
+            return RetryAfterForm([draw.pick(huge)], .seconds(.max / 1_000_000_000), .retryAfterHuge)
         case 5:
             let garbage = [
-                "-5", "1.5", "soon", "", "  ", "1s", "+3", "1e3", "0x10", "5, 5",
-                "inf",
+                "-5", "1.5", "soon", "", "  ", "1s", "+3", "1e3", "0x10", "5, 5", "inf",
                 "Sun, 32 Nov 2027 08:49:37 GMT", "Sun, 06 Nov 2027 08:49:37 CET",
                 "Sun, 06 Nov 2027 08:49:37 GMT x",
             ]
-            return RetryAfterForm(
-                values: [draw.pick(garbage)],
-                meaning: .nothing,
-                coverage: .retryAfterGarbage
-            )
+            return RetryAfterForm([draw.pick(garbage)], .nothing, .retryAfterGarbage)
         case 6:
             let same = draw.pick([["2", "2"], ["1", "1", "01"]])
-            return RetryAfterForm(
-                values: same,
-                meaning: .seconds(same.count == 2 ? 2 : 1),
-                coverage: .retryAfterTwice
-            )
+            return RetryAfterForm(same, .seconds(same.count == 2 ? 2 : 1), .retryAfterTwice)
         case 7:
-            return RetryAfterForm(
-                values: draw.pick([["2", "3"], ["1", "soon"], ["", "4"], ["1", "1", "7"]]),
-                meaning: .nothing,
-                coverage: .retryAfterContradicts
-            )
+            let others = draw.pick([["2", "3"], ["1", "soon"], ["", "4"], ["1", "1", "7"]])
+            return RetryAfterForm(others, .nothing, .retryAfterContradicts)
         case 8...10:
             let date = wallSeconds + Int64(draw.pick([0, 1, 2, 3, 7, 100_000]))
-            return RetryAfterForm(
-                values: [dateText(date, &draw)],
-                meaning: .date(date),
-                coverage: .retryAfterFutureDate
-            )
+            return RetryAfterForm([dateText(date, &draw)], .date(date), .retryAfterFutureDate)
         default:
             let date = wallSeconds - Int64(draw.pick([1, 2, 60, 1_000_000]))
-            return RetryAfterForm(
-                values: [dateText(date, &draw)],
-                meaning: .date(date),
-                coverage: .retryAfterPastDate
-            )
+            return RetryAfterForm([dateText(date, &draw)], .date(date), .retryAfterPastDate)
         }
     }
 

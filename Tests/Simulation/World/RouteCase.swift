@@ -54,12 +54,7 @@ final class RouteCase {
         // The effect of requests on each other is the matter of other worlds.
         believed.traffic = .off
         credential = draw.chance(65) ? draw.below(credentials.count) : nil
-        if let credential {
-            believed.authentication = Authentication(
-                form: credentials[credential].form,
-                credential: credentials[credential].name
-            )
-        }
+        believed.authentication = credential.map { credentials[$0].authentication }
         numbersAttempts = draw.chance(30)
         isProgram = draw.chance(30)
         var settings = RoutePolicyDraw(draw: draw, world: isProgram ? world : nil)
@@ -77,12 +72,6 @@ final class RouteCase {
         use: Upstream.Use,
         cooldown: Duration = .zero
     ) -> Upstream {
-        Upstream(
-            name: name,
-            origin: .tcp(host: "u\(index).example", port: World.upstreamPort + UInt16(index), isTLS: true),
-            basePath: "/api/",
-            use: use,
-            cooldown: cooldown
-        )
+        Upstream(name: name, origin: .upstream(index), basePath: "/api/", use: use, cooldown: cooldown)
     }
 }

@@ -3,7 +3,6 @@ import RelayJSON
 import RelayRoute
 import RelayTestSupport
 
-/// Draws the settings of a route.
 struct RoutePolicyDraw {
     var draw: SplitMix64
     /// Where strategies of a program's own find their jobs; nil for a route without any.
@@ -28,10 +27,7 @@ struct RoutePolicyDraw {
     private mutating func request(_ policy: inout RoutePolicy, _ numbersAttempts: Bool) {
         if numbersAttempts {
             policy.prepare.append(
-                PreparationStep(
-                    phase: .attempt,
-                    fields: [("X-Attempt", FieldTemplate(parts: [.attempt]))]
-                )
+                PreparationStep(phase: .attempt, fields: [("X-Attempt", FieldTemplate(parts: [.attempt]))])
             )
         }
         if draw.chance(10) { policy.request.wrap = pointer("/data") }
@@ -83,18 +79,11 @@ struct RoutePolicyDraw {
 
     private mutating func names() -> [ErrorTypeRule] {
         let all = [
-            ErrorTypeRule(on: matcher(["429"]), apiCodes: [], kind: "throttled", treatAsStatus: nil),
-            ErrorTypeRule(on: matcher(["404"]), apiCodes: [], kind: "gone", treatAsStatus: 503),
-            ErrorTypeRule(on: nil, apiCodes: ["E42"], kind: "app_error", treatAsStatus: 422),
-            ErrorTypeRule(on: matcher(["api_error"]), apiCodes: ["E7"], kind: "never", treatAsStatus: nil),
-            ErrorTypeRule(on: matcher(["timeout"]), apiCodes: [], kind: "slow", treatAsStatus: 504),
-            ErrorTypeRule(
-                on: matcher(["http_response_incomplete"]),
-                apiCodes: [],
-                kind: "cut",
-                treatAsStatus: 401
-            ),
-            ErrorTypeRule(on: matcher(["invalid_response"]), apiCodes: [], kind: "bad", treatAsStatus: nil),
+            errorType(["429"], "throttled"), errorType(["404"], "gone", as: 503),
+            errorType(nil, "app_error", as: 422, codes: ["E42"]),
+            errorType(["api_error"], "never", codes: ["E7"]), errorType(["timeout"], "slow", as: 504),
+            errorType(["http_response_incomplete"], "cut", as: 401),
+            errorType(["invalid_response"], "bad"),
         ]
         return (0..<draw.number(1...3)).map { _ in draw.pick(all) }
     }
@@ -107,24 +96,24 @@ struct RoutePolicyDraw {
             QuickRecoveryRule(
                 on: matcher(["410", "http_protocol_error"]),
                 status: 202,
-                json: .object([
-                    JSONValue.Member("was", .object([JSONValue.Member("$status", .bool(true))]))
-                ])
+                json: .object([JSONValue.Member("was", .object([JSONValue.Member("$status", .bool(true))]))])
             ),
         ]
         return (0..<draw.number(1...2)).map { _ in draw.pick(all) }
     }
 
+    private mutating func methods() -> RepeatableMethods {
+        draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
+    }
+
     private mutating func rules(_ policy: RoutePolicy) -> [RecoveryRule] {
         var rules: [RecoveryRule] = []
-        func add(_ on: FailureMatcher, _ action: RecoveryRule.Action) {
-            rules.append(RecoveryRule(name: "r\(rules.count)", on: on, action: action))
+        func add(_ on: [String], _ action: RecoveryRule.Action) {
+            rules.append(RecoveryRule(name: "r\(rules.count)", on: matcher(on), action: action))
         }
         if policy.authentication != nil, draw.chance(75) {
-            add(
-                matcher(draw.pick([["401"], ["401", "403"], ["4xx"], ["401", "credentials_failed"]])),
-                .refreshCredentials(maxTimes: draw.number(1...2))
-            )
+            let on = draw.pick([["401"], ["401", "403"], ["4xx"], ["401", "credentials_failed"]])
+            add(on, .refreshCredentials(maxTimes: draw.number(1...2)))
         }
         let words = [
             ["5xx"], ["503"], ["429", "503"], ["connection"], ["timeout"],
@@ -135,34 +124,24 @@ struct RoutePolicyDraw {
         ]
         func consult(_ world: Confined<World>) {
             let strategy = ProgramStrategy("r\(rules.count)", world)
-            let methods: RepeatableMethods = draw.pick([
-                .idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any,
-            ])
-            add(matcher(draw.pick(words)), .consult(strategy, methods: methods))
+            let methods = methods()
+            add(draw.pick(words), .consult(strategy, methods: methods))
         }
         if let world { for _ in 0..<draw.number(0...2) { consult(world) } }
-        for _ in 0..<draw.weighted([1, 3, 4, 2]) { add(matcher(draw.pick(words)), .retry(retry())) }
+        for _ in 0..<draw.weighted([1, 3, 4, 2]) { add(draw.pick(words), .retry(retry())) }
         if policy.upstreams.count > 1 {
             for _ in 0..<draw.number(0...2) {
                 let target = draw.below(policy.upstreams.count)
-                add(
-                    matcher(draw.pick([["connection"], ["timeout", "5xx"], ["exhausted"], ["any"]])),
-                    .failover(
-                        upstream: target,
-                        methods: draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
-                    )
-                )
+                let on = draw.pick([["connection"], ["timeout", "5xx"], ["exhausted"], ["any"]])
+                add(on, .failover(upstream: target, methods: methods()))
             }
         }
         if policy.response.keepsLastGood != nil, draw.chance(80) {
-            add(
-                matcher(draw.pick([["exhausted"], ["5xx", "timeout"], ["any"], ["connection"]])),
-                .respondStale
-            )
+            add(draw.pick([["exhausted"], ["5xx", "timeout"], ["any"], ["connection"]]), .respondStale)
         }
-        if draw.chance(30) { add(matcher(draw.pick(words)), .retry(retry())) }
+        if draw.chance(30) { add(draw.pick(words), .retry(retry())) }
         if let world, draw.chance(60) { consult(world) }
-        if draw.chance(15) { add(matcher(draw.pick([["4xx"], ["api_error"], ["decoding"]])), .fail) }
+        if draw.chance(15) { add(draw.pick([["4xx"], ["api_error"], ["decoding"]]), .fail) }
         for _ in 0..<draw.weighted([4, 5, 1]) {
             let canned = CannedResponse(
                 source: draw.pick([.placeholder, .fallback]),
@@ -170,14 +149,8 @@ struct RoutePolicyDraw {
                 fields: [("X-Canned", "yes")],
                 body: draw.chance(50) ? [] : Array("{}".utf8)
             )
-            add(
-                matcher(
-                    draw.pick([
-                        ["exhausted"], ["exhausted"], ["any"], ["5xx", "timeout"], ["credentials_failed"],
-                    ])
-                ),
-                .respond(canned)
-            )
+            let on = [["exhausted"], ["exhausted"], ["any"], ["5xx", "timeout"], ["credentials_failed"]]
+            add(draw.pick(on), .respond(canned))
         }
         return rules
     }
@@ -185,7 +158,7 @@ struct RoutePolicyDraw {
     private mutating func retry() -> RetryPolicy {
         var policy = RetryPolicy()
         policy.maxAttempts = draw.number(1...5)
-        policy.methods = draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
+        policy.methods = methods()
         policy.honorsRetryAfter = draw.chance(80)
         policy.maxRetryAfter = .milliseconds(draw.pick([500, 2_000, 10_000, 60_000]))
         policy.backoff = Backoff(
@@ -206,4 +179,13 @@ func matcher(_ words: [String]) -> FailureMatcher { FailureMatcher(words.compact
 
 func pointer(_ text: String) -> JSONPointer {
     JSONPointer(tokens: text.split(separator: "/").map(String.init))
+}
+
+func errorType(
+    _ words: [String]?,
+    _ kind: FailureKind,
+    as status: Status? = nil,
+    codes: [String] = []
+) -> ErrorTypeRule {
+    ErrorTypeRule(on: words.map(matcher), apiCodes: codes, kind: kind, treatAsStatus: status)
 }

@@ -6,8 +6,7 @@ import Synchronization
 /// The state of a streamed answer; outlives the stream, so that the checker can ask.
 final class StreamRecord {
     enum Stage {
-        case open
-        case ended
+        case open, ended
         case broke(FailureKind)
         /// Given up by the core, or let go.
         case left
@@ -22,7 +21,6 @@ final class StreamRecord {
     private var waited: Int64 = 0
     private var bytes: Int64 = 0
 
-    /// So many bytes came after that time.
     func arrived(_ count: Int, after wait: Int64, _ timeouts: Timeouts) {
         waited += wait
         bytes += Int64(count)
@@ -31,7 +29,6 @@ final class StreamRecord {
         (waited, bytes) = (0, 0)
     }
 
-    /// How it failed; nil where it did not.
     var failure: FailureKind? {
         switch stage {
         case .broke(let kind): kind
@@ -43,13 +40,12 @@ final class StreamRecord {
     var isOpen: Bool { if case .open = stage { true } else { false } }
 }
 
-/// The content of a simulated answer, piece by piece.
 final class SimulatedBody: BodySource {
     let length: UInt64?
     private let world: Confined<World>
     private let record: Confined<StreamRecord>
     private let content: [UInt8]
-    private let delivery: Delivery
+    private let flow: Flow
     private let began: Int64
     private let owner: Owner
     private let timeouts: Timeouts
@@ -64,7 +60,6 @@ final class SimulatedBody: BodySource {
     private struct State {
         var next = 0
         var deadline = Int64.max
-        /// When something came last.
         var latest: Int64
     }
 
@@ -73,18 +68,16 @@ final class SimulatedBody: BodySource {
         _ record: StreamRecord,
         _ owner: Owner,
         _ content: [UInt8],
-        _ delivery: Delivery,
+        _ flow: Flow,
         _ timeouts: Timeouts
     ) {
         self.timeouts = timeouts
         state = Mutex(State(latest: world.value.timeline.now))
         self.world = world
         self.record = Confined(record)
-        self.owner = owner
-        self.content = content
-        self.delivery = delivery
+        (self.owner, self.content, self.flow) = (owner, content, flow)
         began = world.value.timeline.now
-        length = delivery.isAnnounced ? UInt64(content.count) : nil
+        length = flow.isAnnounced ? UInt64(content.count) : nil
         world.value.openStreams += 1
     }
 
@@ -108,7 +101,7 @@ final class SimulatedBody: BodySource {
         guard let piece else { return nil }
         record.value.arrived(piece.count, after: world.value.timeline.now - began, timeouts)
         // Of content whose length it knows the transport sees to the pace.
-        if record.value.isTooSlow, delivery.isAnnounced { throw broke(.connectionReadTimeout) }
+        if record.value.isTooSlow, flow.isAnnounced { throw broke(.connectionReadTimeout) }
         return piece
     }
 
@@ -119,36 +112,36 @@ final class SimulatedBody: BodySource {
         case .broke, .left: throw Failure(.cancelled, sent: .unknown, "the body was given up")
         }
         let (index, deadline, latest) = state.withLock { ($0.next, $0.deadline, $0.latest) }
-        let at = began + delivery.gap * Int64(index + 1)
+        let at = began + flow.gap * Int64(index + 1)
         let idleEnd = max(latest, record.value.readSince ?? 0) + timeouts.idle.saturatedNanoseconds
         guard await world.pause(until: min(at, deadline, idleEnd)) else {
             record.value.stage = .left
-            world.value.checker.streamEnded(owner, nil, record.value)
+            world.value.checker.streamEnded(owner, record.value)
             throw Failure(.cancelled, sent: .unknown, "cancelled")
         }
         guard record.value.isOpen else { throw Failure(.cancelled, sent: .unknown, "the body was given up") }
         if min(at, idleEnd) >= deadline { throw broke(.httpResponseTimeout) }
         if at > idleEnd { throw broke(.connectionReadTimeout) }
-        if index == delivery.breaksAfter { throw broke(.httpResponseIncomplete) }
-        if index >= delivery.pieces || content.isEmpty {
+        if index == flow.breaksAfter { throw broke(.httpResponseIncomplete) }
+        if index >= flow.pieces || content.isEmpty {
             record.value.stage = .ended
-            world.value.checker.streamEnded(owner, nil, record.value)
+            world.value.checker.streamEnded(owner, record.value)
             return nil
         }
         state.withLock { ($0.next, $0.latest) = (index + 1, world.value.timeline.now) }
         let size = content.count
-        return Array(content[size * index / delivery.pieces..<size * (index + 1) / delivery.pieces])
+        return Array(content[size * index / flow.pieces..<size * (index + 1) / flow.pieces])
     }
 
     private func broke(_ kind: FailureKind) -> Failure {
         record.value.stage = .broke(kind)
-        world.value.checker.streamEnded(owner, kind, record.value)
+        world.value.checker.streamEnded(owner, record.value)
         return Failure(kind, sent: .unknown, "simulated")
     }
 
     private func leave() {
         guard record.value.isOpen else { return }
         record.value.stage = .left
-        world.value.checker.streamEnded(owner, nil, record.value)
+        world.value.checker.streamEnded(owner, record.value)
     }
 }

@@ -3,26 +3,19 @@ import RelayTestSupport
 
 /// A token endpoint: slow, failing, rotating, lying.
 final class SimulatedEndpoint {
-    private enum Phase: Int, CaseIterable {
-        case healthy
-        case slow
-        case down
-        case garbage
-    }
+    private enum Phase: Int, CaseIterable { case healthy, slow, down, garbage }
 
-    /// The reply that one token request gets.
     struct Reply {
         enum Kind {
             case fails(FailureKind)
-            case answers(status: UInt16, body: String, isStream: Bool, breaks: Bool, grant: Grant?)
+            case answers(UInt16, String, isStream: Bool, breaks: Bool, grant: Grant?)
         }
 
         var after: Int64
         var kind: Kind
-        var coverage: Coverage.Kind
+        var coverage: Coverage
     }
 
-    /// The grant of a good answer.
     struct Grant {
         let generation: Int
         /// Seconds; nil when the endpoint does not say.
@@ -76,7 +69,7 @@ final class SimulatedEndpoint {
         }
     }
 
-    private func good(_ after: Int64, _ generation: Int, _ number: Int, _ coverage: Coverage.Kind) -> Reply {
+    private func good(_ after: Int64, _ generation: Int, _ number: Int, _ coverage: Coverage) -> Reply {
         let lifetime: Int64? =
             draw.chance(10) ? nil : Int64(draw.pick([shortest, shortest, shortest, 3, 8, 3_600]))
         var body = #"{"access_token":"\#(SimulatedEndpoint.token(credential, generation))""#
@@ -91,18 +84,9 @@ final class SimulatedEndpoint {
         body += "}"
         let isStream = draw.chance(30)
         let breaks = isStream && draw.chance(15)
-        let grant = Grant(generation: generation, lifetime: lifetime, refreshToken: rotated)
-        return Reply(
-            after: after,
-            kind: .answers(
-                status: 200,
-                body: body,
-                isStream: isStream,
-                breaks: breaks,
-                grant: breaks ? nil : grant
-            ),
-            coverage: breaks ? .tokenBroken : coverage
-        )
+        let grant = breaks ? nil : Grant(generation: generation, lifetime: lifetime, refreshToken: rotated)
+        let kind = Reply.Kind.answers(200, body, isStream: isStream, breaks: breaks, grant: grant)
+        return Reply(after: after, kind: kind, coverage: breaks ? .tokenBroken : coverage)
     }
 
     private func garbage() -> Reply {
@@ -118,11 +102,10 @@ final class SimulatedEndpoint {
         return answer(draw.time(5...200), 200, draw.pick(bodies), .tokenGarbage)
     }
 
-    private func answer(_ after: Int64, _ status: UInt16, _ body: String, _ coverage: Coverage.Kind) -> Reply
-    {
+    private func answer(_ after: Int64, _ status: UInt16, _ body: String, _ coverage: Coverage) -> Reply {
         Reply(
             after: after,
-            kind: .answers(status: status, body: body, isStream: draw.chance(30), breaks: false, grant: nil),
+            kind: .answers(status, body, isStream: draw.chance(30), breaks: false, grant: nil),
             coverage: coverage
         )
     }

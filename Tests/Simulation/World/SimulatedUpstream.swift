@@ -1,20 +1,12 @@
 import RelayBase
 import RelayCore
+import RelayRoute
 import RelayTestSupport
 
 /// One upstream service and the faults it goes through.
 final class SimulatedUpstream {
     private enum Phase: Int, CaseIterable {
-        case healthy
-        case down
-        case flapping
-        case slow
-        case throttled
-        case refusing
-        case documents
-        case broken
-        case strange
-        case moved
+        case healthy, down, flapping, slow, throttled, refusing, documents, broken, strange, moved
     }
 
     private var draw: SplitMix64
@@ -31,7 +23,6 @@ final class SimulatedUpstream {
         draw = SplitMix64(seed: seed)
     }
 
-    /// The facts of an attempt that the upstream has to know.
     struct Asked {
         let now: Int64
         let method: Method
@@ -53,7 +44,7 @@ final class SimulatedUpstream {
             let forbidsContent = answer.status < 200 || answer.status == 204 || answer.status == 304
             if asked.method == .head || forbidsContent {
                 answer.document = .empty
-                answer.delivery = Delivery()
+                answer.flow = Flow()
             }
             reply.kind = .answers(answer)
         }
@@ -82,63 +73,65 @@ final class SimulatedUpstream {
         case .flapping: asked.now / period % 2 == 0 ? healthy(true) : outage(asked)
         case .slow:
             draw.chance(30)
-                ? healthy(true) : slow(asked, Answer(status: 200, document: .ok, delivery: delivery()))
+                ? healthy(true) : slow(asked, Answer(status: 200, document: .ok, flow: flow()))
         case .throttled: throttled(asked)
         case .refusing:
             draw.chance(50) ? Reply(after: draw.time(1...60), kind: .answers(refusal())) : healthy(true)
-        case .documents: document()
+        case .documents:
+            reply(answer([200, 200, 200, 201, 202, 400, 500], Document.allCases, json: 80), 2...140)
         case .broken: broken(asked)
         case .strange: strange()
         case .moved: moved()
         }
     }
 
+    private func answer(_ statuses: [UInt16], _ documents: [Document], json percent: Int? = nil) -> Answer {
+        let (status, document) = (draw.pick(statuses), draw.pick(documents))
+        let isJSON = percent.map { draw.chance($0) } ?? true
+        return Answer(status: status, document: document, isJSON: isJSON, flow: flow())
+    }
+
+    private func reply(_ answer: Answer, _ milliseconds: ClosedRange<Int>) -> Reply {
+        Reply(after: draw.time(milliseconds), kind: .answers(answer))
+    }
+
+    private func fails(_ kind: FailureKind, _ sent: Sent, _ milliseconds: ClosedRange<Int>) -> Reply {
+        Reply(after: draw.time(milliseconds), kind: .fails(kind, sent))
+    }
+
     private func refusal() -> Answer {
-        Answer(
-            status: draw.chance(90) ? 401 : 403,
-            document: draw.pick([.error, .empty]),
-            delivery: delivery()
+        let (status, document): (UInt16, Document) = (
+            draw.chance(90) ? 401 : 403, draw.pick([.error, .empty])
         )
+        return Answer(status: status, document: document, flow: flow())
     }
 
     private func healthy(_ isWell: Bool) -> Reply {
-        var answer = Answer(status: 200, document: .ok, delivery: delivery())
+        var answer = Answer(status: 200, document: .ok, flow: flow())
         if !isWell {
             answer.status = draw.pick([201, 204, 302, 304, 400, 404, 404, 409, 410, 422, 500])
             answer.document = draw.pick([.ok, .error, .empty])
         }
-        return Reply(after: draw.time(draw.chance(80) ? 2...140 : 100...900), kind: .answers(answer))
+        return reply(answer, draw.chance(80) ? 2...140 : 100...900)
     }
 
     private func outage(_ asked: Asked) -> Reply {
-        let soon = draw.time(0...5)
+        var after = draw.time(0...5)
         switch down {
-        case 0: return Reply(after: soon, kind: .fails(.connectionRefused, .neverSent))
+        case 0: return Reply(after: after, kind: .fails(.connectionRefused, .neverSent))
         case 1:
-            return Reply(
-                after: draw.time(1...80),
-                kind: .fails(draw.chance(80) ? .dnsError : .dnsTimeout, .neverSent)
-            )
+            after = draw.time(1...80)
+            return Reply(after: after, kind: .fails(draw.chance(80) ? .dnsError : .dnsTimeout, .neverSent))
         case 2: return Reply(after: asked.connect, kind: .fails(.connectionTimeout, .neverSent))
-        case 3: return Reply(after: draw.time(1...80), kind: .fails(.connectionTerminated, .unknown))
+        case 3: return fails(.connectionTerminated, .unknown, 1...80)
         case 4:
-            return Reply(
-                after: draw.time(1...100),
-                kind: .answers(
-                    Answer(
-                        status: draw.pick([500, 502, 503, 504]),
-                        document: draw.pick([.notJSON, .error, .empty, .large]),
-                        isJSON: draw.chance(50),
-                        delivery: delivery()
-                    )
-                )
-            )
+            after = draw.time(1...100)
+            let answer = answer([500, 502, 503, 504], [.notJSON, .error, .empty, .large], json: 50)
+            return Reply(after: after, kind: .answers(answer))
         case 5: return Reply(after: 3_600_000_000_000, kind: .fails(.connectionTerminated, .unknown))
         default:
-            return Reply(
-                after: soon,
-                kind: .fails(draw.chance(50) ? .tlsCertificateError : .tlsProtocolError, .neverSent)
-            )
+            let kind: FailureKind = draw.chance(50) ? .tlsCertificateError : .tlsProtocolError
+            return Reply(after: after, kind: .fails(kind, .neverSent))
         }
     }
 
@@ -150,70 +143,46 @@ final class SimulatedUpstream {
 
     private func throttled(_ asked: Asked) -> Reply {
         if draw.chance(25) { return healthy(true) }
-        var answer = Answer(
-            status: draw.pick([429, 429, 503, 503, 500, 404]),
-            document: draw.pick([.error, .empty])
-        )
-        answer.delivery = delivery()
+        var answer = answer([429, 429, 503, 503, 500, 404], [.error, .empty])
         if draw.chance(85) { answer.retryAfter = .draw(&draw, wallSeconds: asked.wallSeconds) }
-        return Reply(after: draw.time(1...40), kind: .answers(answer))
-    }
-
-    private func document() -> Reply {
-        let answer = Answer(
-            status: draw.pick([200, 200, 200, 201, 202, 400, 500]),
-            document: draw.pick(Document.allCases),
-            isJSON: draw.chance(80),
-            delivery: delivery()
-        )
-        return Reply(after: draw.time(2...140), kind: .answers(answer))
+        return reply(answer, 1...40)
     }
 
     private func broken(_ asked: Asked) -> Reply {
-        let fault = draw.below(10)
-        if fault == 0 {
-            return Reply(after: draw.time(1...50), kind: .fails(.httpResponseHeaderSectionSize, .answered))
-        }
-        if fault == 1 { return Reply(after: draw.time(1...50), kind: .fails(.httpProtocolError, .unknown)) }
-        if fault == 2 {
-            return Reply(after: draw.time(1...50), kind: .fails(.httpResponseIncomplete, .unknown))
-        }
-        if fault == 3 {
-            return Reply(after: draw.time(1...50), kind: .fails(.connectionWriteTimeout, .unknown))
+        switch draw.below(10) {
+        case 0: return fails(.httpResponseHeaderSectionSize, .answered, 1...50)
+        case 1: return fails(.httpProtocolError, .unknown, 1...50)
+        case 2: return fails(.httpResponseIncomplete, .unknown, 1...50)
+        case 3: return fails(.connectionWriteTimeout, .unknown, 1...50)
+        default: break
         }
         var answer = Answer(
             status: draw.pick([200, 200, 503, 400]),
             document: draw.pick([.ok, .large, .error])
         )
-        answer.delivery = Delivery(
+        answer.flow = Flow(
             isStream: true,
             isAnnounced: draw.chance(50),
             pieces: draw.number(1...6),
             gap: draw.chance(20) ? draw.pick([asked.attempt / 2, 7_500_000_000]) : draw.time(0...120)
         )
-        if draw.chance(60) { answer.delivery.breaksAfter = draw.below(answer.delivery.pieces) }
-        return Reply(after: draw.time(2...140), kind: .answers(answer))
+        if draw.chance(60) { answer.flow.breaksAfter = draw.below(answer.flow.pieces) }
+        return reply(answer, 2...140)
     }
 
     private func strange() -> Reply {
         if draw.chance(40) { return healthy(true) }
-        let answer = Answer(
-            status: draw.pick([100, 101, 102, 103, 199, 600, 601, 999, 0, 299, 300, 301, 307, 399, 499, 599]),
-            document: draw.pick([.ok, .error, .empty]),
-            delivery: delivery()
-        )
-        return Reply(after: draw.time(2...60), kind: .answers(answer))
+        let statuses: [UInt16] = [
+            100, 101, 102, 103, 199, 600, 601, 999, 0, 299, 300, 301, 307, 399, 499, 599,
+        ]
+        return reply(answer(statuses, [.ok, .error, .empty]), 2...60)
     }
 
     private func moved() -> Reply {
         if draw.chance(25) { return healthy(true) }
-        var answer = Answer(
-            status: draw.pick([301, 302, 303, 303, 307, 307, 308]),
-            document: draw.pick([.empty, .notJSON]),
-            delivery: delivery()
-        )
+        var answer = answer([301, 302, 303, 303, 307, 307, 308], [.empty, .notJSON])
         let name = "t\(draw.below(12))"
-        let origin = "u\(index).example:\(World.upstreamPort + UInt16(index))"
+        let origin = "u\(index).example:\(Origin.upstreamPort + UInt16(index))"
         let same = [
             "/api/\(name)", name, "./x/../\(name)", "//\(origin)/api/\(name)",
             "HTTPS://\(origin)/api/\(name)#x",
@@ -227,12 +196,12 @@ final class SimulatedUpstream {
         } else if draw.chance(70) {
             answer.location = Answer.Location(text: draw.pick(other), target: nil)
         }
-        return Reply(after: draw.time(1...40), kind: .answers(answer))
+        return reply(answer, 1...40)
     }
 
-    private func delivery() -> Delivery {
-        guard draw.chance(35) else { return Delivery() }
-        return Delivery(
+    private func flow() -> Flow {
+        guard draw.chance(35) else { return Flow() }
+        return Flow(
             isStream: true,
             isAnnounced: draw.chance(60),
             pieces: draw.number(1...3),

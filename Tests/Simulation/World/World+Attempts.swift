@@ -4,22 +4,21 @@ import RelayRoute
 
 /// The replies to attempts and to token requests.
 extension World {
-    /// An attempt reaches the transport; what becomes of it.
     func began(_ request: OutboundRequest, job number: Int, upstream: Int) -> Reply {
         let isRefused = Task.isCancelled
         guard checker.jobs.indices.contains(number), let job = checker.jobs[number] else {
-            checker.violated(number, "an attempt is sent for a job that has ended")
+            checker.fail(number, "an attempt is sent for a job that has ended")
             return Reply(after: 0, kind: .fails(.cancelled, .neverSent))
         }
         if timeline.now >= request.deadline.nanoseconds {
-            checker.violated(number, "an attempt is sent when its time is over")
+            checker.fail(job, "an attempt is sent when its time is over")
         }
         checker.sent(job, request, upstream: upstream, isRefused: isRefused)
         if isRefused {
-            checker.coverage.note(.refusedCancelled)
+            checker.note(.refusedCancelled)
             return Reply(after: 0, kind: .fails(.httpResponseTimeout, .neverSent))
         }
-        if case .stream = request.body { checker.coverage.note(.uploadRead) }
+        if case .stream = request.body { checker.note(.uploadRead) }
         let asked = SimulatedUpstream.Asked(
             now: timeline.now,
             method: request.method,
@@ -44,7 +43,6 @@ extension World {
         return job.token > credential.revoked && timeline.now < credential.expiries[job.token]
     }
 
-    /// A token request reaches its endpoint.
     func asked(_ request: OutboundRequest, credential index: Int) -> SimulatedEndpoint.Reply {
         checker.tokenAsked(index, request)
         let credential = checker.credentials[index]
@@ -56,7 +54,7 @@ extension World {
             refreshToken: credential.refreshToken + 1,
             lengthens: plant == .staleToken
         )
-        checker.coverage.note(reply.after >= timeout ? .tokenTimedOut : reply.coverage)
+        checker.note(reply.after >= timeout ? .tokenTimedOut : reply.coverage)
         return reply
     }
 }

@@ -6,14 +6,15 @@ import RelayTestSupport
 
 /// The callers: who asks for what, and when.
 extension World {
-    func arrive(_ relay: Relay, _ vaults: [CredentialVault]) {
+    func arrive() {
+        guard let relay else { return }
         let burst = draw.chance(5) ? draw.number(2...40) : 1
         for _ in 0..<min(burst, jobCount - arrived) {
             submit(arrived, relay, vaults[plant == .doubleRefresh ? arrived % 2 : 0])
             arrived += 1
         }
         guard arrived < jobCount else { return }
-        timeline.add(.arrival, at: timeline.now + pace * Int64(burst) * Int64(draw.below(200)) / 100)
+        call(after: pace * Int64(burst) * Int64(draw.below(200)) / 100) { $0.arrive() }
     }
 
     private func submit(_ number: Int, _ relay: Relay, _ vault: CredentialVault) {
@@ -30,7 +31,7 @@ extension World {
         if expiresAfter == nil, draw.chance(10) {
             let total = min(options.timeout ?? route.policy.timeouts.total, route.policy.timeouts.total)
             began = Instant(nanoseconds: now - total.saturatedNanoseconds * Int64(draw.below(100)) / 100)
-            checker.coverage.note(.waitedForPlace)
+            checker.note(.waitedForPlace)
         }
         let (content, body) = content(method, streams: expiresAfter == nil)
         let target = draw.below(12)
@@ -60,22 +61,21 @@ extension World {
         )
         if draw.chance(9) {
             let most = Int(record.deadline - now) / 1_000_000
-            timeline.add(
-                .cancellation(job: number),
-                at: now + draw.time(0...max(1, most / draw.pick([1, 4, 20])))
-            )
+            call(after: draw.time(0...max(1, most / draw.pick([1, 4, 20])))) {
+                $0.checker.cancelled(number)
+                $0.tasks[number]?.cancel()
+            }
         }
         checker.began(record)
-        let confined = Confined(self)
-        let (isDurable, deadline) = (record.isDurable, record.deadline)
-        tasks[number] = Task(executorPreference: queue) {
+        let (isDurable, deadline, since) = (record.isDurable, record.deadline, began)
+        tasks[number] = spawn { here in
             if isDurable {
-                await confined.deliver(relay, request, context, vault, by: deadline)
+                await here.deliver(relay, request, context, vault, by: deadline)
             } else {
-                await confined.perform(relay, request, context, vault, began)
+                await here.perform(relay, request, context, vault, since)
             }
-            confined.value.checker.left(number)
-            confined.value.tasks[number] = nil
+            here.value.checker.left(number)
+            here.value.tasks[number] = nil
         }
         if draw.chance(1) {
             checker.cancelled(number, isNew: true)
@@ -146,7 +146,7 @@ extension Confined where Value == World {
             outcome = await relay.performPromptly(request, context: context, vault: vault, since: began)
         }
         if value.plant == .outlastsBound, let job = value.checker.jobs[number], job.program?.isDeaf == true {
-            await endure(until: job.deadline + 1_500_000_000)
+            await outwait(until: job.deadline + 1_500_000_000)
         }
         if value.plant == .lostOutcome, number % 1_000 == 999 { return }
         value.checker.outcome(number, outcome)

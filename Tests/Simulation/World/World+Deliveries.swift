@@ -16,10 +16,10 @@ extension Confined where Value == World {
         var history = JobHistory()
         history.deadline = Instant(nanoseconds: deadline)
         while true {
-            let delivery: RelayCore.Delivery
+            let delivery: Delivery
             if value.plant == .deliversStandIn {
                 let outcome = await relay.perform(request, context: first, vault: vault)
-                delivery = RelayCore.Delivery(first, outcome)
+                delivery = Delivery(first, outcome)
             } else {
                 let context = JobContext(
                     id: first.id,
@@ -39,7 +39,7 @@ extension Confined where Value == World {
         }
     }
 
-    private func carry(_ delivery: RelayCore.Delivery, into history: inout JobHistory) {
+    private func carry(_ delivery: Delivery, into history: inout JobHistory) {
         for attempt in delivery.attempts {
             history.attempts += 1
             if attempt.isSpent { history.spentAttempts += 1 }
@@ -58,7 +58,7 @@ extension Confined where Value == World {
     }
 }
 
-extension RelayCore.Delivery {
+extension Delivery {
     /// The outcome of a delivery that is made like a request whose caller waits.
     fileprivate init(_ context: JobContext, _ outcome: Outcome) {
         let (answer, attempts) = (outcome.answer, outcome.attempts)

@@ -3,12 +3,8 @@ import RelayCore
 import RelayRoute
 import RelayTestSupport
 
-/// Upstreams, endpoints, routes and callers, drawn from one seed, around the real core.
-///
-/// Single-threaded: whoever made it pumps it.
-final class World: Timed {
-    static let upstreamPort: UInt16 = 1_000
-    static let endpointPort: UInt16 = 2_000
+/// Upstreams, endpoints, routes and callers around the real core.
+final class World: Simulated {
     static let upstreamCount = 6
     private static let routeCount = 8
     private static let credentialCount = 4
@@ -32,6 +28,9 @@ final class World: Timed {
     var routes: [RouteCase] = []
     var tasks: [Task<Void, Never>?]
     var arrived = 0
+    private(set) var relay: Relay?
+    /// Two where a bug is planted that has two for one.
+    private(set) var vaults: [CredentialVault] = []
     /// Mean nanoseconds between arrivals.
     var pace: Int64 = 0
 
@@ -39,17 +38,14 @@ final class World: Timed {
         jobCount = jobs
         self.plant = plant
         draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 1)
-        checker = Checker(jobs: jobs, timeline: timeline)
-        checker.wanted = plant?.sentence
-        checker.plant = plant
+        checker = Checker(jobs: jobs, timeline, plant)
         tasks = Array(repeating: nil, count: jobs)
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
         // One more than routes have: a planted bug leads to it.
         for index in 0...World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
         for index in 0..<World.credentialCount {
-            credentials.append(
-                CredentialCase(index, &draw, isMissing: index == 3 && seed % 2 == 0, plant: plant)
-            )
+            let isMissing = index == 3 && seed % 2 == 0
+            credentials.append(CredentialCase(index, &draw, isMissing: isMissing, plant: plant))
             endpoints.append(SimulatedEndpoint(seed: draw.next(), credential: index))
             checker.credentials.append(CredentialRecord(definition: credentials[index]))
         }
@@ -70,60 +66,61 @@ final class World: Timed {
         checker.routes = routes
     }
 
-    /// Runs every job to its end, or to the first broken promise.
     func run() {
         GlobalQueue.enter(queue)
         defer {
             GlobalQueue.leave()
-            // Their strategies know the world.
-            (routes, checker.routes) = ([], [])
+            // Their strategies, and the ports, know the world.
+            (routes, checker.routes, relay) = ([], [], nil)
         }
         let confined = Confined(self)
         let ports = RelayPorts(
-            transport: PromptOver(SimulatedTransport(confined), start: { confined.value.start($0) }) {
-                confined.value.isConnectionGone()
-            },
-            time: PromptClock(SimulatedTime(confined, plant), start: { confined.value.start($0) }),
+            transport: PromptOver(
+                SimulatedTransport(confined.take),
+                start: { confined.value.start($0) },
+                isGone: { confined.value.isConnectionGone() }
+            ),
+            time: PromptClock(SimulatedTime(confined), start: { confined.value.start($0) }),
             entropy: SimulatedEntropy(seed: draw.next()),
-            sink: SimulatedSink(confined),
+            sink: SimulatedListener { confined.value.checker.recorded($0) },
             start: { work in confined.value.start(work) },
             isConstrained: {
                 confined.value.plant != .ignoresConstraint && confined.value.checker.isConstrained
             }
         )
-        let relay = Relay(ports: ports)
-        var vaults = [vault(nil), vault(nil)]
-        if jobCount > 0 { timeline.add(.arrival, at: 0) }
-        timeline.add(.reload, at: 10_000_000_000)
-        timeline.add(.network, at: 1_000_000_001)
-        while checker.violation == nil {
-            // Events of one instant may be noticed one by one or all at once.
-            if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
-            guard let wake = timeline.next() else { break }
-            switch wake {
-            case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
-            case .arrival: arrive(relay, vaults)
-            case .call(let body): body()
-            case .cancellation(let job):
-                checker.cancelled(job)
-                tasks[job]?.cancel()
-            case .network:
-                checker.networkChanges.append(timeline.now)
-                // Off every round number, so that no attempt begins in the same instant.
-                if arrived < jobCount {
-                    timeline.add(.network, at: timeline.now + draw.time(500...6_000) | 1)
-                }
-            case .reload:
-                vaults = vaults.map {
-                    vault(plant == .forgetsToken || plant == .forgetsRefreshToken ? nil : $0)
-                }
-                checker.coverage.note(.reloaded)
-                if arrived < jobCount { timeline.add(.reload, at: timeline.now + draw.time(1_000...20_000)) }
-            }
-        }
+        relay = Relay(ports: ports)
+        vaults = [vault(nil), vault(nil)]
+        if jobCount > 0 { call(after: 0) { $0.arrive() } }
+        call(after: 10_000_000_000) { $0.reload() }
+        call(after: 1_000_000_001) { $0.changeNetwork() }
+        goOn(until: { checker.violation != nil })
         guard checker.violation == nil else { return }
         tasks = []
         checker.quiet(sleeping: timeline.sleeping, running: running, streams: openStreams)
+    }
+
+    private func changeNetwork() {
+        checker.networkChanges.append(timeline.now)
+        guard arrived < jobCount else { return }
+        // Off every round number, so that no attempt begins in the same instant.
+        let next = timeline.now + draw.time(500...6_000) | 1
+        call(after: next - timeline.now) { $0.changeNetwork() }
+    }
+
+    private func reload() {
+        vaults = vaults.map { vault(plant == .forgetsToken || plant == .forgetsRefreshToken ? nil : $0) }
+        checker.note(.reloaded)
+        if arrived < jobCount { call(after: draw.time(1_000...20_000)) { $0.reload() } }
+    }
+
+    var isDeaf: Bool { plant == .deaf }
+
+    func end(of moment: Int64, isSleep: Bool) -> Int64 {
+        switch plant {
+        case .late: moment.addingReportingOverflow(7_000_000).partialValue
+        case .early: moment - (moment - timeline.now) / 8
+        default: moment
+        }
     }
 
     private func vault(_ previous: CredentialVault?) -> CredentialVault {
@@ -143,7 +140,7 @@ final class World: Timed {
     /// Whether a request without a task finds a kept connection that is gone when it is used.
     private func isConnectionGone() -> Bool {
         let isGone = draw.chance(20)
-        checker.coverage.note(isGone ? .keptConnectionGone : .withoutTask)
+        checker.note(isGone ? .keptConnectionGone : .withoutTask)
         return isGone
     }
 

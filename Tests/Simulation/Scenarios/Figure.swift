@@ -1,5 +1,5 @@
 /// A figure of a scenario: what it came to, what it has to reach, and by how much a control has to miss it.
-struct ScenarioFigure {
+struct Figure {
     let name: String
     /// Nil where it never came to be.
     let value: Double?
@@ -7,7 +7,6 @@ struct ScenarioFigure {
     let isLeast: Bool
     /// Nil where a control need not miss it.
     let control: Double?
-    /// Its value in each of several plays.
     private var plays: [Double?] = []
 
     init(_ name: String, _ value: Double?, atMost bound: Double, control: Double? = nil) {
@@ -18,10 +17,18 @@ struct ScenarioFigure {
         (self.name, self.value, self.bound, isLeast, self.control) = (name, value, bound, true, control)
     }
 
+    init(_ name: String, _ count: Int, per whole: Int = 1, atMost bound: Double, control: Double? = nil) {
+        self.init(name, Double(count) / Double(whole), atMost: bound, control: control)
+    }
+
+    init(_ name: String, _ count: Int, per whole: Int = 1, atLeast bound: Double, control: Double? = nil) {
+        self.init(name, Double(count) / Double(whole), atLeast: bound, control: control)
+    }
+
     /// The middle of what several plays came to.
-    init(middle figures: [ScenarioFigure]) {
+    init(middle figures: [Figure]) {
         let first = figures[0]
-        func isBetter(_ left: ScenarioFigure, _ right: ScenarioFigure) -> Bool {
+        func isBetter(_ left: Figure, _ right: Figure) -> Bool {
             guard let one = left.value, let other = right.value else { return left.value != nil }
             return first.isLeast ? one > other : one < other
         }
@@ -45,9 +52,9 @@ struct ScenarioFigure {
     /// In words: `attempts per arrival: 1.04 (at most 1.1)`.
     func text(inControl: Bool) -> String {
         let isUpper = inControl == isLeast
-        let limit = ScenarioFigure.text(inControl ? control ?? bound : bound)
-        let told = value.map(ScenarioFigure.text) ?? "never"
-        let all = plays.map { $0.map(ScenarioFigure.text) ?? "never" }.joined(separator: " ")
+        let limit = Figure.text(inControl ? control ?? bound : bound)
+        let told = value.map(Figure.text) ?? "never"
+        let all = plays.map { $0.map(Figure.text) ?? "never" }.joined(separator: " ")
         return
             "\(name): \(told) (\(isUpper ? "at most" : "at least") \(limit)\(all.isEmpty ? "" : "; in all: \(all)"))"
     }

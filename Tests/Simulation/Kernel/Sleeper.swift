@@ -8,7 +8,6 @@ final class Sleeper: Sendable {
 
     func sleep(_ continuation: CheckedContinuation<Bool, Never>) { waiting.withLock { $0 = continuation } }
 
-    /// Whether it was asleep.
     func wake(_ isOver: Bool) -> Bool {
         let continuation = waiting.withLock { waiting in
             defer { waiting = nil }
@@ -19,7 +18,7 @@ final class Sleeper: Sendable {
     }
 }
 
-extension Confined where Value: Timed {
+extension Confined where Value: Simulated {
     /// Waits until then; false, at once, when the task is cancelled.
     func pause(until at: Int64) async -> Bool {
         let sleeper = Sleeper()

@@ -1,0 +1,83 @@
+import RelayBase
+import RelayCore
+import RelayEngine
+import RelayInterface
+import RelayJobs
+import RelayRoute
+import RelayTestSupport
+
+/// The engine of a world with its kept jobs and the relays that carry them out, put together as in the daemon.
+class SimulatedDaemon {
+    typealias Starter = @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+
+    let engine: Engine
+    let jobs: DurableJobs
+    let announcer: Announcer
+    let relays: [Relay]
+
+    /// `clock` is that of the relays, where it is not the engine's.
+    init(
+        _ snapshot: Snapshot,
+        _ store: any JobStore,
+        time: any TimeSource,
+        clock: (any TimeSource)? = nil,
+        transport: any Transport,
+        listener: SimulatedListener,
+        entropy: () -> any Entropy,
+        settings: DurableJobs.Settings = DurableJobs.Settings(),
+        feed: Int = 16,
+        lanes: Int = 1,
+        start: @escaping Starter
+    ) {
+        engine = Engine(snapshot: snapshot, time: time, entropy: entropy())
+        let audience = Audience(engine, feed: EventFeed(capacity: feed))
+        let announcer = audience.announcer(and: [listener])
+        self.announcer = announcer
+        jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
+        relays = (0..<lanes).map { _ in
+            let ports = RelayPorts(
+                transport: transport,
+                time: clock ?? time,
+                entropy: entropy(),
+                sink: announcer,
+                start: start
+            )
+            return Relay(ports: ports)
+        }
+    }
+
+    func run(_ admission: Admission, keeper: (any RequestKeeper)? = nil) async -> Outcome {
+        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper).outcome
+    }
+
+    func admit(
+        _ route: String,
+        _ target: String,
+        _ method: Method,
+        _ terms: RequestTerms,
+        user: UInt32
+    ) throws(Problem) -> Admission {
+        try engine.admit(
+            route: route,
+            target: target,
+            method: method,
+            terms: terms,
+            length: 0,
+            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
+        )
+    }
+}
+
+extension MemoryJobStore {
+    func all(of route: String? = nil) async throws(StoreError) -> [StoredJob] {
+        var filter = JobFilter()
+        filter.route = route
+        return try await jobs(filter, order: .oldestFirst, limit: .max, after: nil).jobs
+    }
+}
+
+extension Confined where Value: SimulatedDaemon {
+    func start() async throws(StoreError) {
+        try await value.jobs.start(on: value.relays.map { DeliveryLoop($0) })
+    }
+}
