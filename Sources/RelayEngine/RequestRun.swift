@@ -129,7 +129,7 @@ package final class RequestRun {
             preconditionFailure("a request has one outcome, at its end")
         }
         stage = .over
-        if let permitWait { outcome = Outcome(outcome, permitWait: permitWait) }
+        if let permitWait { outcome.report = outcome.report.after(permitWait: permitWait) }
         if outcome.hasTaken { count() }
         var streamed: StreamedAnswer?
         if let execution { streamed = answering(execution, outcome) }

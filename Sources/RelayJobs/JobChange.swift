@@ -7,13 +7,13 @@ package struct JobChange: Sendable {
     package let route: String
     /// The user who handed it over; nil when that is not known.
     package let user: UInt32?
-    package let state: JobState
+    package var state: JobState
     /// Why it waits; nil when it does not, or when the state says it all.
     package let reason: WaitReason?
     /// Why it is over without success; nil when the state says it all.
-    package let end: EndReason?
+    package var end: EndReason?
     /// Attempts of its whole life.
-    package let attemptCount: Int
+    package var attemptCount: Int
     package let cause: Cause
     /// Whether it was over, and begins another life.
     package let isRevived: Bool

@@ -15,6 +15,6 @@ extension JobReport {
             attempts[last].failure = failure
             attempts[last].duration = taken
         }
-        return JobReport(self, brokenBy: failure, attempts)
+        return broken(by: failure, attempts)
     }
 }

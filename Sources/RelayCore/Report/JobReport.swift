@@ -4,23 +4,15 @@ import RelayRoute
 
 /// The course of a job: the one account of it, whoever asks and wherever it is told.
 ///
-/// A class, since it goes through many hands and each of them has the same.
+/// A class, since it goes through many hands and each of them has the same: as a struct its copies cost a promoted
+/// request 4,500 instructions.
 package final class JobReport: Sendable {
-    package let id: JobID
-    /// The route's name.
-    package let route: String
-    /// The user who handed it over; nil when that is not known.
-    package let user: UInt32?
+    /// Where it stands, and what brought it there.
+    package let change: JobChange
     /// Its request line, its submitter and what else it came with; nil where only the store was asked.
     package let context: JobContext?
     /// Whether it was kept on disk.
     package let isDurable: Bool
-    /// Where it stands now.
-    package let state: JobState
-    /// Why it waits; nil when it does not, or when the state says it all.
-    package let reason: WaitReason?
-    /// Why it is over without success; nil when the state says it all.
-    package let end: EndReason?
     /// The source of its answer; nil when it has none.
     package let source: AnswerSource?
     /// The status of its answer.
@@ -29,10 +21,6 @@ package final class JobReport: Sendable {
     package let failure: Failure?
     /// Of its last run; empty where it came to this without one.
     package let attempts: [Attempt]
-    /// Of its whole life.
-    package let attemptCount: Int
-    /// The cause that brought it to this.
-    package let cause: Cause
     /// Why its body was not kept for another attempt; nil when it was, or nobody could have wanted it.
     package let sentOnceBecause: String?
     /// The job that goes on with a request that was answered in the upstream's stead; nil where none does.
@@ -40,12 +28,8 @@ package final class JobReport: Sendable {
     /// The stand-in that answered the caller of a kept job before it was kept; nil of one that was kept at once, and
     /// where that is not told.
     package let answeredWith: StandIn?
-    /// Whether it was over, and begins another life.
-    package let isRevived: Bool
     /// How long it waited for a permit of its route before anything else; nil where it did not have to.
     package let permitWait: Duration?
-
-    package typealias Cause = JobChange.Cause
 
     /// A job that has run, with the last answer it had.
     package init(
@@ -59,118 +43,90 @@ package final class JobReport: Sendable {
         sentOnceBecause: String? = nil,
         keptJob: KeptJobName? = nil
     ) {
-        id = context.id
-        route = context.route.name
-        user = context.client?.user
+        change = JobChange(
+            id: context.id,
+            route: context.route.name,
+            user: context.client?.user,
+            state: state,
+            end: end,
+            attemptCount: (context.history?.attempts ?? 0) + attempts.count,
+            cause: .run
+        )
         self.context = context
         isDurable = context.history != nil
-        self.state = state
-        reason = nil
-        self.end = end
         self.source = answer == nil ? nil : source
         status = answer?.status
         self.failure = failure
         self.attempts = attempts
-        attemptCount = (context.history?.attempts ?? 0) + attempts.count
-        cause = .run
         self.sentOnceBecause = sentOnceBecause
         self.keptJob = keptJob
         answeredWith = nil
-        isRevived = false
         permitWait = nil
-    }
-
-    /// A run with what the store made of it; what `attemptCount` it has had in all by then.
-    package init(_ run: JobReport, _ state: JobState, end: EndReason?, attemptCount: Int) {
-        id = run.id
-        route = run.route
-        user = run.user
-        context = run.context
-        isDurable = run.isDurable
-        self.state = state
-        reason = run.reason
-        self.end = end
-        source = run.source
-        status = run.status
-        failure = state == .succeeded ? nil : run.failure
-        attempts = run.attempts
-        self.attemptCount = attemptCount
-        cause = run.cause
-        sentOnceBecause = run.sentOnceBecause
-        keptJob = run.keptJob
-        answeredWith = nil
-        isRevived = false
-        permitWait = run.permitWait
     }
 
     /// A job as the store alone knows it.
     package init(_ change: JobChange, answeredWith: StandIn? = nil) {
-        id = change.id
-        route = change.route
-        user = change.user
-        state = change.state
-        reason = change.reason
-        end = change.end
-        attemptCount = change.attemptCount
-        cause = change.cause
-        isRevived = change.isRevived
+        self.change = change
         self.answeredWith = answeredWith
         isDurable = true
-        context = nil
-        source = nil
-        status = nil
-        failure = nil
         attempts = []
-        sentOnceBecause = nil
-        keptJob = nil
-        permitWait = nil
+        (context, source, status, failure) = (nil, nil, nil, nil)
+        (sentOnceBecause, keptJob, permitWait) = (nil, nil, nil)
     }
 
-    /// A request whose answer broke off on its way to the caller.
-    init(_ report: JobReport, brokenBy failure: Failure, _ attempts: [Attempt]) {
-        id = report.id
-        route = report.route
-        user = report.user
-        context = report.context
-        isDurable = report.isDurable
-        state = failure.isCallers ? .cancelled : .dead
-        reason = report.reason
-        end = report.end
-        source = report.source
-        status = report.status
+    /// The same account, as far as the rest says nothing else.
+    private init(
+        _ report: JobReport,
+        _ change: JobChange,
+        failure: Failure?,
+        attempts: [Attempt]? = nil,
+        permitWait: Duration? = nil
+    ) {
+        self.change = change
         self.failure = failure
-        self.attempts = attempts
-        attemptCount = report.attemptCount
-        cause = report.cause
+        self.attempts = attempts ?? report.attempts
+        self.permitWait = permitWait ?? report.permitWait
+        (context, isDurable, source, status) = (
+            report.context, report.isDurable, report.source, report.status
+        )
         sentOnceBecause = report.sentOnceBecause
         keptJob = report.keptJob
         answeredWith = report.answeredWith
-        isRevived = report.isRevived
-        permitWait = report.permitWait
     }
 
-    /// A request that waited so long for a permit of its route before it came to that.
-    package init(_ report: JobReport, permitWait: Duration) {
-        id = report.id
-        route = report.route
-        user = report.user
-        context = report.context
-        isDurable = report.isDurable
-        state = report.state
-        reason = report.reason
-        end = report.end
-        source = report.source
-        status = report.status
-        failure = report.failure
-        attempts = report.attempts
-        attemptCount = report.attemptCount
-        cause = report.cause
-        sentOnceBecause = report.sentOnceBecause
-        keptJob = report.keptJob
-        answeredWith = report.answeredWith
-        isRevived = report.isRevived
-        self.permitWait = permitWait
+    /// The account of this run with what the store made of it; `attemptCount` is what it has had in all by then.
+    package func settled(as state: JobState, end: EndReason?, attemptCount: Int) -> JobReport {
+        var change = change
+        (change.state, change.end, change.attemptCount) = (state, end, attemptCount)
+        return JobReport(self, change, failure: state == .succeeded ? nil : failure)
     }
+
+    /// The account of a request whose answer broke off on its way to the caller.
+    func broken(by failure: Failure, _ attempts: [Attempt]) -> JobReport {
+        var change = change
+        change.state = failure.isCallers ? .cancelled : .dead
+        return JobReport(self, change, failure: failure, attempts: attempts)
+    }
+
+    /// The account of a request that waited so long for a permit of its route before it came to that.
+    package func after(permitWait: Duration) -> JobReport {
+        JobReport(self, change, failure: failure, permitWait: permitWait)
+    }
+}
+
+// The members of its change.
+extension JobReport {
+    package typealias Cause = JobChange.Cause
+
+    package var id: JobID { change.id }
+    package var route: String { change.route }
+    package var user: UInt32? { change.user }
+    package var state: JobState { change.state }
+    package var reason: WaitReason? { change.reason }
+    package var end: EndReason? { change.end }
+    package var attemptCount: Int { change.attemptCount }
+    package var cause: Cause { change.cause }
+    package var isRevived: Bool { change.isRevived }
 }
 
 extension JobReport {

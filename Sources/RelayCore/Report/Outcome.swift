@@ -7,7 +7,7 @@ package struct Outcome: Sendable {
     /// The answer its caller gets: a success, what stands in for one, or the upstream's last answer as it is; nil when
     /// there is none.
     package var answer: HTTPResponse?
-    package let report: JobReport
+    package var report: JobReport
     /// The memory its answer takes, until that is passed on.
     package let room: MemoryHold?
 
@@ -53,13 +53,6 @@ package struct Outcome: Sendable {
             attempts: attempts,
             sentOnceBecause: sentOnceBecause
         )
-    }
-
-    /// The same of a request that waited so long for a permit of its route.
-    package init(_ outcome: Outcome, permitWait: Duration) {
-        answer = outcome.answer
-        room = outcome.room
-        report = JobReport(outcome.report, permitWait: permitWait)
     }
 
     package var attempts: [Attempt] { report.attempts }

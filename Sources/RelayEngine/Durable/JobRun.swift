@@ -350,9 +350,8 @@ extension JobRun {
     /// Tells where the job stands now, unless that is not this run's to say.
     private func tell(_ result: Result, _ answer: Settlement.Answer) {
         guard case .applied(let state, let end) = answer else { return }
-        let report = JobReport(
-            result.report,
-            state,
+        let report = result.report.settled(
+            as: state,
             end: end,
             attemptCount: job.attempts + result.report.attempts.count
         )
