@@ -12,9 +12,8 @@ struct PolicyPinsTests {
         tls.pins = pins
         do {
             let pinned = try Upstream(url, name: "pinned", use: .failoverOnly, tls: tls)
-            _ = try ServiceBench([]) { $0.upstreams.append(pinned) }
-            return nil
-        } catch { return error as? Refusal }
+            return RelayKitTests.refusal { $0.upstreams.append(pinned) }
+        } catch { return error }
     }
 
     @Test("Whole keys, two of them, for an https upstream of the policy are taken")

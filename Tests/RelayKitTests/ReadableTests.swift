@@ -61,12 +61,12 @@ struct ReadableTests {
             [.answer(503), .answer(200, [], "hidden"), .answer(404)],
             policy: { $0.recovery = [.again(on: [503])] }
         )
-        let success = await bench.service.outcome(of: Request<HTTPResponse>.plain())
+        let success = await bench.service.outcome(of: Request.plain())
         #expect(
             "\(success)"
                 == "HTTPResponse from upstream; 1 to one: 503 Service Unavailable, http_status, again: retry; 2 to one: 200 OK"
         )
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>.plain())
+        let failure = await bench.service.outcome(of: Request.plain())
         #expect(
             "\(failure)".hasPrefix("http_status: ")
                 && "\(failure)".hasSuffix("; 1 to one: 404 Not Found, http_status")
