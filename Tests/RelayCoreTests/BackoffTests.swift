@@ -68,12 +68,15 @@ struct BackoffTests {
                 )
             ),
             Backoff(schedule: .exponential(base: .seconds(1), multiplier: .nan, maximum: .seconds(1))),
-            Backoff(schedule: .list([])), Backoff(schedule: .constant(.seconds(-5))),
+            Backoff(schedule: .exponential(base: .seconds(-2), multiplier: 2, maximum: .seconds(-1))),
+            Backoff(schedule: .exponential(base: .seconds(1), multiplier: .infinity, maximum: .seconds(1))),
+            Backoff(schedule: .list([])), Backoff(schedule: .list([.nanoseconds(-1)])),
+            Backoff(schedule: .constant(.seconds(-5))),
             Backoff(schedule: .constant(.seconds(Int64.max)), jitter: .percent(100)),
         ]
     )
     func absurd(backoff: Backoff) {
-        for retry in [0, 1, 2, 50, Int.max] {
+        for retry in [Int.min, 0, 1, 2, 50, Int.max] {
             #expect(backoff.wait(beforeRetry: retry, random: .max) >= .zero)
         }
     }

@@ -23,9 +23,6 @@ struct PolicyRangesTests {
             .exponential(base: .seconds(2), multiplier: 2, maximum: second),
         ] as [Backoff.Schedule] {
             #expect(waits(schedule)?.message.contains("\"backoff\"") == true, "\(schedule)")
-            for retry in [Int.min, 0, 1, 2, .max] {
-                #expect(Backoff(schedule: schedule, jitter: .none).delay(beforeRetry: retry) >= .zero)
-            }
         }
         for schedule in [
             .constant(.zero), .list([.zero]), .exponential(base: second, multiplier: 1, maximum: second),
