@@ -9,16 +9,20 @@ struct AllowanceTests {
 
     @Test(
         "Attempts left count down to none, and then nothing more is sent, however often a strategy wants to",
-        .clauses("G1-11", "G1-13", "T-10", "T-11", "T-12"),
-        arguments: [1, 2, 4, 50, nil] as [Int?]
+        .clauses("G1-11", "G1-13", "G2-19", "T-10", "T-11", "T-12"),
+        arguments: [
+            (1, nil, 1), (2, nil, 2), (4, nil, 4), (50, 60, 50), (nil, 60, 60),
+            // The policy's own bound, which no request raises.
+            (nil, nil, 10), (1000, nil, 10),
+        ] as [(Int?, Int?, Int)]
     )
-    func countdown(maxAttempts: Int?) async throws {
+    func countdown(ofRequest: Int?, ofPolicy: Int?, count: Int) async throws {
         let seen = Mutex<[[Int]]>([])
         let bench = try ServiceBench(
             [],
             policy: {
                 $0.traffic = .off
-                $0.maxAttempts = 60
+                if let ofPolicy { $0.maxAttempts = ofPolicy }
                 $0.recovery = [
                     .advice { _, request, context in
                         seen.withLock { $0.append([context.attempt, context.attemptsLeft]) }
@@ -29,9 +33,8 @@ struct AllowanceTests {
             answer: { _ in .answer(503) }
         )
         var request = Request.plain()
-        request.options.maxAttempts = maxAttempts
+        request.options.maxAttempts = ofRequest
         #expect(await bench.run(request).source == .placeholder)
-        let count = maxAttempts ?? 60
         #expect(seen.withLock { $0 } == (1...count).map { [$0, count - $0] })
         #expect(bench.transport.sent.count == count)
     }

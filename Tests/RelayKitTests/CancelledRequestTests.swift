@@ -49,11 +49,12 @@ struct CancelledRequestTests {
     @Test(
         "While the upstream has the request, or between two attempts, nobody is asked and nothing more is sent",
         .clauses("G3-21", "N-11", "T-86", "T-87", "X-08"),
-        arguments: [ScriptedTransport.Step.hold, .answer(503)]
+        arguments: [(ScriptedTransport.Step.hold, Sent.unknown), (.answer(503), .answered)]
     )
-    func underWay(step: ScriptedTransport.Step) async throws {
+    func underWay(step: ScriptedTransport.Step, sent: Sent) async throws {
         let eager = try Eager([step, .answer(200), .answer(200)], mode: .manual, first: [.again(on: [503])])
-        #expect(await eager.cancelled()?.kind == .cancelled)
+        let failure = await eager.cancelled()
+        #expect(failure?.kind == .cancelled && failure?.sent == sent)
         #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 

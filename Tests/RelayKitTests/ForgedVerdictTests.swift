@@ -30,6 +30,7 @@ struct ForgedVerdictTests {
         let step: ScriptedTransport.Step
         let sent: Sent
         let sends: Int
+        let end: FailureKind?
     }
 
     static let rows: [Row] = {
@@ -47,9 +48,10 @@ struct ForgedVerdictTests {
             _ request: Request<HTTPResponse>,
             _ step: ScriptedTransport.Step,
             _ sent: Sent,
-            _ sends: Int
+            _ sends: Int,
+            _ end: FailureKind? = nil
         ) -> Row {
-            Row(testDescription: name, request: request, step: step, sent: sent, sends: sends)
+            Row(testDescription: name, request: request, step: step, sent: sent, sends: sends, end: end)
         }
         return [
             row("document, 200", documented, .answer(200), .answered, 1),
@@ -63,7 +65,7 @@ struct ForgedVerdictTests {
             row("name, lost", renamed, lost, .unknown, 1),
             row("a GET made a POST", posting, lost, .unknown, 1),
             row("a steady key", steady, lost, .unknown, 2),
-            row("another key each time", changing, lost, .unknown, 1),
+            row("another key each time", changing, lost, .unknown, 1, .preparation),
         ]
     }()
 
@@ -80,6 +82,7 @@ struct ForgedVerdictTests {
         let outcome = await bench.run(row.request)
         #expect(outcome.attempts.first?.failure?.sent == row.sent)
         #expect(bench.transport.sent.count == row.sends)
+        if let end = row.end { #expect(outcome.failure?.kind == end) }
     }
 
     @Test("An answer that a program's code says was never sent costs an attempt all the same")

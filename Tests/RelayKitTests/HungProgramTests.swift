@@ -1,6 +1,5 @@
 import RelayKit
 import RelayTestSupport
-import Synchronization
 import Testing
 
 @Suite("A program's code that does not end", .runQueue, .timeLimit(.minutes(5)))

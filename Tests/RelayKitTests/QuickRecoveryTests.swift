@@ -37,6 +37,16 @@ struct QuickRecoveryTests {
         #expect(bench.transport.sent.count == 1)
     }
 
+    @Test("A redirect the policy follows never reaches the hook", .clauses("G3-13"))
+    func followed() async throws {
+        let bench = try ServiceBench([.answer(302, [("Location", "/v1/there")]), .answer(200, [], "here")]) {
+            $0.response.redirects = .follow
+        }
+        var request = Request.plain()
+        request.quickRecovery = { _ in HTTPResponse(status: 204) }
+        #expect(try await bench.service.execute(request).text == "here")
+    }
+
     @Test(
         "A failure without an answer is shown to the hook too, which may answer in its stead",
         .clauses("G2-05")

@@ -54,13 +54,17 @@ struct SendingAgainTests {
         "A rule's matcher decides what is sent again, not its place before or after a check",
         .clauses("UC-12", "UC-14"),
         arguments: [
-            (.fail(.connectionRefused, .neverSent), [true, false, false]),
-            (.answer(503), [false, true, false]),
-            (.answer(404), [false, false, false]), (.answer(200, [], "<"), [false, false, true]),
+            (.fail(.connectionRefused, .neverSent), [true, false, false, false, false]),
+            (.answer(503), [false, true, false, false, false]),
+            (.answer(200, [], "<"), [false, false, true, false, false]),
+            (.answer(404), [false, false, false, true, false]),
+            (.fail(.httpResponseTimeout, .unknown), [false, false, false, false, true]),
         ] as [(ScriptedTransport.Step, [Bool])]
     )
     func position(step: ScriptedTransport.Step, repeated: [Bool]) async throws {
-        let matchers: [FailureMatcher] = [[.connection], [.serverError], [.kind(.decoding)]]
+        let matchers: [FailureMatcher] = [
+            [.connection], [.serverError], [.kind(.decoding)], [.clientError], [.timeout],
+        ]
         for (matcher, isRepeated) in zip(matchers, repeated) {
             let bench = try ServiceBench([step, .answer(200, [], #"{"title":"T"}"#)]) {
                 $0.recovery = [.again(2, on: matcher)]
@@ -91,6 +95,25 @@ struct SendingAgainTests {
         // Nothing is waited for before the first, and at 3 it would be too late.
         #expect(outcome.attempts.map { $0.beganAt - 1_800_000_000_000 } == [0, 1_000, 2_000])
         #expect(outcome.failure?.status == 500 && outcome.value == nil)
+    }
+
+    @Test("Each wait is drawn anew, also at the largest", .clauses("UC-11", "X-04", "X-17"))
+    func jitter() async throws {
+        let largest = Backoff(
+            schedule: .exponential(base: .seconds(8), multiplier: 9, maximum: .seconds(8)),
+            jitter: .full
+        )
+        let bench = try ServiceBench(
+            [],
+            policy: {
+                $0.timeouts.total = .seconds(600)
+                $0.recovery = [.backoff(on: [.any], maxAttempts: 10, largest)]
+            },
+            answer: { _ in .answer(500) }
+        )
+        _ = await bench.run()
+        #expect(bench.time.waits.count == 9 && Set(bench.time.waits).count == 9)
+        #expect(bench.time.waits.allSatisfy { $0 >= .zero && $0 < .seconds(8) })
     }
 
     @Test(

@@ -54,7 +54,8 @@ struct SharedCredentialTests {
     }
 
     @Test(
-        "A program whose own request for a token failed is told how it failed, and of another error its type only",
+        "A program whose own request for a token failed is told how, of another error its type only, and is not asked at once again",
+        .clauses("N-02"),
         arguments: [
             (Failure(.dnsError, sent: .neverSent, "cannot look up it"), "dns_error: cannot look up it"),
             (Refused(), "Refused"),
@@ -73,6 +74,11 @@ struct SharedCredentialTests {
             #expect(failure?.underlying.map { type(of: $0) == type(of: error) } == true)
         }
         #expect(fetches.withLock { $0 } == 1)
+        for (passed, count) in [(Duration.nanoseconds(1_999_999_999), 1), (.nanoseconds(1), 2)] {
+            bench.time.advance(by: passed)
+            _ = await bench.run()
+            #expect(fetches.withLock { $0 } == count)
+        }
     }
 
     @Test("A credential whose fetch needs the credential says so at once")

@@ -1,5 +1,4 @@
 import RelayKit
-import RelayTestSupport
 import Testing
 
 @Suite("The code that a program tests without a service", .timeLimit(.minutes(5)))
