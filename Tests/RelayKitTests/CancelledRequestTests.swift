@@ -120,7 +120,7 @@ struct CancelledRequestTests {
     }
 
     @Test(
-        "A transport that reports a cancellation is believed, though the task goes on",
+        "A transport that reports a cancellation is believed, though the task goes on, and nothing renames it",
         .clauses("G1-04", "UC-04", "X-08")
     )
     func reported() async throws {
@@ -129,6 +129,7 @@ struct CancelledRequestTests {
             log.note("quick")
             return HTTPResponse(status: 200)
         }
+        eager.request.classify = { Failure("renamed", sent: $0.sent, $0.detail) }
         #expect(await eager.bench.failure(of: eager.request)?.kind == .cancelled)
         #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
