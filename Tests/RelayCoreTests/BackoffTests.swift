@@ -6,6 +6,7 @@ import Testing
 struct BackoffTests {
     @Test(
         "Exponential delays double up to the largest and stay there",
+        .clauses("X-03"),
         arguments: [(1, 100), (2, 200), (3, 400), (7, 6400), (8, 10_000), (100, 10_000), (Int.max, 10_000)]
             as [(Int, Int64)]
     )
@@ -37,13 +38,19 @@ struct BackoffTests {
         #expect(longest <= .milliseconds(most) && longest > .milliseconds(most - 1))
     }
 
-    @Test("Full jitter is drawn anew for every wait and fills its range evenly")
-    func spread() {
-        let backoff = Backoff(schedule: .constant(.seconds(1)), jitter: .full)
+    @Test(
+        "Full jitter is drawn anew for every wait, also at the largest, and fills its range evenly",
+        .clauses("X-04", "X-17"),
+        arguments: [
+            .constant(.seconds(1)), .exponential(base: .seconds(1), multiplier: 9, maximum: .seconds(1)),
+        ] as [Backoff.Schedule]
+    )
+    func spread(schedule: Backoff.Schedule) {
+        let backoff = Backoff(schedule: schedule, jitter: .full)
         let entropy = SeededEntropy(seed: 7)
         var bins = Array(repeating: 0, count: 10)
         for _ in 0..<10_000 {
-            let wait = backoff.wait(beforeRetry: 1, random: entropy.next())
+            let wait = backoff.wait(beforeRetry: 5, random: entropy.next())
             bins[min(9, Int(wait / .milliseconds(100)))] += 1
         }
         #expect(bins.allSatisfy { (850...1150).contains($0) })
@@ -61,12 +68,15 @@ struct BackoffTests {
                 )
             ),
             Backoff(schedule: .exponential(base: .seconds(1), multiplier: .nan, maximum: .seconds(1))),
-            Backoff(schedule: .list([])), Backoff(schedule: .constant(.seconds(-5))),
+            Backoff(schedule: .exponential(base: .seconds(-2), multiplier: 2, maximum: .seconds(-1))),
+            Backoff(schedule: .exponential(base: .seconds(1), multiplier: .infinity, maximum: .seconds(1))),
+            Backoff(schedule: .list([])), Backoff(schedule: .list([.nanoseconds(-1)])),
+            Backoff(schedule: .constant(.seconds(-5))),
             Backoff(schedule: .constant(.seconds(Int64.max)), jitter: .percent(100)),
         ]
     )
     func absurd(backoff: Backoff) {
-        for retry in [0, 1, 2, 50, Int.max] {
+        for retry in [Int.min, 0, 1, 2, 50, Int.max] {
             #expect(backoff.wait(beforeRetry: retry, random: .max) >= .zero)
         }
     }

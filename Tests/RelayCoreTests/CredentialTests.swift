@@ -41,7 +41,10 @@ struct CredentialMachineTests {
         #expect(name(machine.tokenWanted(refused: nil, now: at(2))) == "use 1")
     }
 
-    @Test("A refused generation is replaced once; whoever comes late with it gets the new one")
+    @Test(
+        "A refused generation is replaced once; whoever comes late with it gets the new one",
+        .clauses("N-04")
+    )
     func generations() {
         var machine = CredentialMachine(settings: settings())
         _ = machine.tokenWanted(refused: nil, now: at(0))
@@ -289,7 +292,7 @@ struct CredentialVaultTests {
         #expect(bench.transport.sent.filter(Self.isToken).count == 1)
     }
 
-    @Test("A hundred jobs that meet 401 with the same token are one refresh more")
+    @Test("A hundred jobs that meet 401 with the same token are one refresh more", .clauses("N-01", "X-07"))
     func one401Refresh() async {
         let bench = numbered { $0 == "Bearer t1" ? 401 : 200 }
         let route = route()
@@ -301,30 +304,67 @@ struct CredentialVaultTests {
         #expect(bench.transport.sent.filter(Self.isToken).count == 2)
     }
 
-    @Test("A refresh that fails fails every waiter with the same words, and is not asked again at once")
+    @Test(
+        "A refresh that fails fails every waiter with the same words, and is not asked again at once",
+        .clauses("N-02")
+    )
     func failedRefresh() async {
         let bench = bench { request in
             Self.isToken(request) ? .answer(400, [], #"{"error":"invalid_client"}"#) : .answer(200)
         }
         let route = route()
-        for _ in 0..<5 {
-            let failure = await bench.perform(on: route).failure
-            #expect(failure?.kind == .credentialsFailed)
-            #expect(
-                failure?.detail == "the token endpoint https://login.example answered 400 (invalid_client)"
-            )
+        let failures = await withTaskGroup(of: Failure?.self) { group in
+            for _ in 0..<5 { group.addTask { await bench.perform(on: route).failure } }
+            return await group.reduce(into: [await bench.perform(on: route).failure]) { $0.append($1) }
         }
-        #expect(bench.transport.sent.count == 1)
+        #expect(failures.allSatisfy { $0?.kind == .credentialsFailed } && failures.count == 6)
+        let words = "the token endpoint https://login.example answered 400 (invalid_client)"
+        #expect(Set(failures.map { $0?.detail }) == [words] && bench.transport.sent.count == 1)
     }
 
-    @Test("A token request that is answered 401 does not ask for another token")
+    @Test("A token request that is answered 401 does not ask for another token", .clauses("N-03"))
     func noRecursion() async {
         let bench = bench { _ in .answer(401) }
-        _ = await bench.perform(on: route())
-        #expect(bench.transport.sent.count == 1)
+        let failure = await bench.perform(on: route()).failure
+        #expect(failure?.kind == .credentialsFailed && failure?.detail.contains("401") == true)
+        #expect(bench.transport.sent.map(\.upstream.name) == ["token"])
     }
 
-    @Test("Cancelling one waiter leaves the refresh to the others")
+    @Test("Fifty jobs of a route that refuses every token cost one fetch more than one, and say why")
+    func fewFetches() async {
+        let (bench, memory) = (numbered { _ in 401 }, RouteMemory())
+        let cooldown = HeldBack(
+            rule: "stale",
+            reason: .freshTokenRefused(for: RefusedTokenMachine.firstWait)
+        )
+        #expect(await bench.perform(on: route(), memory: memory).attempts.count == 2)
+        for _ in 0..<50 {
+            let outcome = await bench.perform(on: route(), memory: memory)
+            #expect(outcome.attempts.count == 1 && outcome.attempts[0].heldBack == [cooldown])
+        }
+        #expect(bench.transport.sent.filter(Self.isToken).count == 2)
+    }
+
+    @Test(
+        "After the cool-down one is fetched again, which an upstream that takes it accepts, and the count begins anew"
+    )
+    func recovers() async {
+        let wanted = Mutex(3)
+        let memory = RouteMemory()
+        let bench = numbered { bearer in
+            let number = Int(bearer?.dropFirst("Bearer t".count) ?? "") ?? 0
+            return wanted.withLock { number >= $0 } ? 200 : 401
+        }
+        _ = await bench.perform(on: route(), memory: memory)
+        bench.time.advance(by: .seconds(1))
+        let outcome = await bench.perform(on: route(), memory: memory)
+        #expect(outcome.status == 200 && outcome.attempts.count == 2)
+        wanted.withLock { $0 = 4 }
+        #expect(await bench.perform(on: route(), memory: memory).status == 200)
+        #expect(bench.transport.sent.filter(Self.isToken).count == 4)
+    }
+
+    @Test("Cancelling one waiter leaves the refresh to the others", .clauses("N-05"))
     func cancelOne() async {
         let asked = Mutex(0)
         let bench = bench { request in

@@ -160,7 +160,7 @@ struct ExecutionBench {
             let answer = HTTPResponse(
                 status: 200,
                 fields: HeaderFields(),
-                body: isRead ? .bytes([1]) : .stream(ReadBody())
+                body: isRead ? .bytes([1]) : .stream(PieceBody(wasRead: true))
             )
             machine.received(InboundResponse(response: answer, exchange: Exchange()), moment)
         case .collected: machine.collected(.bytes([1]), moment)

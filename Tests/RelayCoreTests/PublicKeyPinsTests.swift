@@ -1,3 +1,4 @@
+import RelayBase
 import RelayRoute
 import RelayTestSupport
 import Testing
@@ -83,5 +84,28 @@ struct PublicKeyPinsTests {
         #expect(verdict == (counts ? .block : .notPinned))
         let own = pins.verdict(host: "apple.com", chain: [Self.mine], wallSeconds: now)
         #expect(own == (counts ? .allow : .notPinned))
+    }
+
+    @Test("Digests are taken as openssl prints them")
+    func base64() throws {
+        let text = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+        let pins = try PublicKeyPins(base64: [text], host: "bank.example")
+        #expect(pins.keys == [[UInt8](repeating: 1, count: 32)] && pins.host == "bank.example")
+    }
+
+    @Test(
+        "A text that is no digest is refused by its place, with what to write",
+        arguments: [
+            ("", nil), ("AQ==", nil), ("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE", nil),
+            ("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQF=", nil),
+            ("sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=", "slashes"),
+            (String(repeating: "01", count: 32), "hexadecimal"),
+        ] as [(String, String?)]
+    )
+    func malformed(text: String, hint: String?) {
+        let good = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+        let refused = #expect(throws: Refusal.self) { try PublicKeyPins(base64: [good, text]) }
+        #expect(refused?.message.contains("digest 2 of 2") == true)
+        #expect(hint.map { refused?.hint?.contains($0) == true } ?? (refused?.hint == nil))
     }
 }

@@ -161,19 +161,27 @@ struct RecoveryMachineTests {
         #expect(decisions(&machine, [status(503)]) == ["fail"])
     }
 
-    @Test("A refresh is asked for only while the credential can be fetched and its rule has times left")
-    func refreshAllowance() {
+    @Test(
+        "A refresh is asked for only while the credential can be fetched, its rule has times and the job has attempts left",
+        .clauses("G2-16", "G2-17", "X-12"),
+        arguments: [(1, 10, true, 1), (3, 10, true, 3), (1, 10, false, 0), (1, 1, true, 0), (3, 3, true, 2)]
+    )
+    func refreshAllowance(maxTimes: Int, maxAttempts: Int, canRefresh: Bool, times: Int) {
         let rules = [
-            rule("t", ["401"], .refreshCredentials(maxTimes: 1)), rule("r", ["exhausted"], placeholder()),
+            rule("t", ["401"], .refreshCredentials(maxTimes: maxTimes)),
+            rule("r", ["exhausted"], placeholder()),
         ]
-        var once = machine(rules)
-        #expect(decisions(&once, [status(401), status(401)]) == ["refresh", "respond:r"])
-        var never = machine(rules)
-        #expect(decisions(&never, [status(401)], canRefresh: false) == ["respond:r"])
+        var machine = machine(rules, maxAttempts: maxAttempts)
+        let refused = Array(repeating: status(401), count: times + 1)
+        #expect(
+            decisions(&machine, refused, canRefresh: canRefresh)
+                == Array(repeating: "refresh", count: times) + ["respond:r"]
+        )
     }
 
     @Test(
         "After an unknown outcome only a request that is safe to repeat is repeated",
+        .clauses("N-09", "UC-15"),
         arguments: [
             ("GET", false, RepeatableMethods.idempotentOrKeyed, true),
             ("PUT", false, .idempotentOrKeyed, true),
@@ -260,6 +268,7 @@ struct RecoveryMachineTests {
 
     @Test(
         "The wait is the longer of backoff and Retry-After, which is cut at the rule's cap",
+        .clauses("N-06"),
         arguments: [(nil, 100), (0.0, 100), (2.0, 2000), (3600.0, 10_000)] as [(Double?, Int64)]
     )
     func retryAfter(seconds: Double?, expected: Int64) {

@@ -4,7 +4,6 @@ import RelayJSON
 import RelayJobs
 import RelayRoute
 import RelayTestSupport
-import Synchronization
 import Testing
 
 @Suite("One request from preparation to its outcome", .runQueue, .timeLimit(.minutes(5)))
@@ -301,66 +300,26 @@ struct RelayTests {
 
 @Suite("Bodies that are held before they are judged", .timeLimit(.minutes(5)))
 struct CollectedBodyTests {
-    /// Gives its pieces, then ends or breaks; remembers the bound it was given.
-    final class Source: BodySource {
-        let length: UInt64?
-        let wasRead = false
-        private let pieces: Mutex<[[UInt8]]>
-        private let breaks: Bool
-        let bound = Mutex<Instant?>(nil)
-        let isCancelled = Mutex(false)
-
-        init(_ pieces: [[UInt8]], length: UInt64?, breaks: Bool = false) {
-            self.pieces = Mutex(pieces)
-            self.length = length
-            self.breaks = breaks
-        }
-
-        func next() async throws(Failure) -> [UInt8]? {
-            let next = pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            if next == nil, breaks { throw Failure(.httpResponseIncomplete, sent: .unknown, "cut") }
-            return next
-        }
-
-        func cancel() { isCancelled.withLock { $0 = true } }
-
-        func bound(by deadline: Instant) { bound.withLock { $0 = deadline } }
-    }
-
-    private func perform(_ sources: [Source], _ change: (inout RoutePolicy) -> Void) async -> Outcome {
-        await Bench([]).over(StreamingTransport(sources)).perform(on: makeRoute(change))
-    }
-
-    private final class StreamingTransport: Transport {
-        private let sources: Mutex<[Source]>
-
-        init(_ sources: [Source]) { self.sources = Mutex(sources) }
-
-        func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
-            let source = sources.withLock { $0.removeFirst() }
-            return InboundResponse(
-                response: HTTPResponse(status: 200, body: .stream(source)),
-                exchange: Exchange()
-            )
-        }
+    private func perform(_ sources: [PieceBody], _ change: (inout RoutePolicy) -> Void) async -> Outcome {
+        await Bench(sources.map { .stream($0) }).perform(on: makeRoute(change))
     }
 
     @Test("A body that is looked into is bound by the caller's own time, one that streams is not")
     func bound() async {
-        let looked = Source([Array("{}".utf8)], length: nil)
+        let looked = PieceBody([Array("{}".utf8)], length: nil)
         var options = JobOptions()
         options.timeout = .seconds(7)
         let route = makeRoute { $0.response.expectsJSON = true }
-        let outcome = await Bench([]).over(StreamingTransport([looked])).perform(on: route, options: options)
+        let outcome = await Bench([.stream(looked)]).perform(on: route, options: options)
         #expect(outcome.text == "{}")
-        #expect(looked.bound.withLock { $0 } == Instant(nanoseconds: 7_000_000_000))
-        let streamed = Source([[1]], length: nil)
+        #expect(looked.bound == Instant(nanoseconds: 7_000_000_000))
+        let streamed = PieceBody([[1]], length: nil)
         guard case .stream? = await perform([streamed], { _ in }).accepted?.body
         else {
             Issue.record("it was not streamed")
             return
         }
-        #expect(streamed.bound.withLock { $0 } == nil)
+        #expect(streamed.bound == nil)
     }
 
     @Test(
@@ -369,7 +328,7 @@ struct CollectedBodyTests {
     )
     func tooLargeToKeep(isLengthKnown: Bool) async throws {
         let piece = [UInt8](repeating: 7, count: 700_000)
-        let source = Source([piece, piece, [8]], length: isLengthKnown ? 1_400_001 : nil)
+        let source = PieceBody([piece, piece, [8]], length: isLengthKnown ? 1_400_001 : nil)
         let outcome = await perform([source]) { policy in
             policy.response.keepsLastGood = LastGoodRule(maxAge: .seconds(60))
             policy.limits.body = 1_200_000
@@ -379,36 +338,36 @@ struct CollectedBodyTests {
             return
         }
         #expect(try await response.body.collect(limit: 2_000_000) == piece + piece + [8])
-        #expect(isLengthKnown || source.bound.withLock { $0 } == .distantFuture)
+        #expect(isLengthKnown || source.bound == .distantFuture)
     }
 
     @Test("An answer of a known, small length that is cut short is retried; a long one has been passed on")
     func cutShort() async {
-        let cut = Source([[1]], length: 2, breaks: true)
-        let whole = Source([[1], [2]], length: 2)
+        let cut = PieceBody([[1]], length: 2, breaks: true)
+        let whole = PieceBody([[1], [2]], length: 2)
         let outcome = await perform([cut, whole]) { $0.recovery = [rule("r", ["protocol"], retry())] }
         #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
     }
 
     @Test("A job whose answer is wanted whole fails when the answer is cut short, and its rules see it")
     func wholeAnswer() async {
-        let sources = [Source([[1]], length: nil, breaks: true), Source([[1], [2]], length: nil)]
+        let sources = [PieceBody([[1]], length: nil, breaks: true), PieceBody([[1], [2]], length: nil)]
         let route = makeRoute { $0.recovery = [rule("r", ["protocol"], retry())] }
         var options = JobOptions()
         options.collectsAnswer = true
-        let outcome = await Bench([]).over(StreamingTransport(sources)).perform(on: route, options: options)
+        let outcome = await Bench(sources.map { .stream($0) }).perform(on: route, options: options)
         #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
-        #expect(sources[0].bound.withLock { $0 } != nil)
+        #expect(sources[0].bound != nil)
     }
 
     @Test("A body above the inspect limit fails by name and is given up")
     func tooLarge() async {
-        let large = Source([Array(repeating: 0x20, count: 200)], length: nil)
+        let large = PieceBody([Array(repeating: 0x20, count: 200)], length: nil)
         let outcome = await perform([large]) {
             $0.response.expectsJSON = true
             $0.success.inspectLimit = 100
         }
         #expect(outcome.failure?.kind == .httpResponseBodySize)
-        #expect(large.isCancelled.withLock { $0 })
+        #expect(large.isCancelled)
     }
 }

@@ -247,6 +247,25 @@ struct ResponseJudgeTests {
         if inner == nil { #expect(name(verdict) == "decoding") }
     }
 
+    @Test(
+        "Broken JSON is told from a name that stands twice, by its place, and a byte order mark is read past",
+        arguments: [
+            (#"{"data":1,}"#, "decoding", "is not JSON at byte 9: no comma"),
+            (#"{"data":1,"data":2}"#, "decoding", "two members of one name in one object, at byte 10"),
+            ("\u{FEFF}" + #"{"error":{"code":"gone"}}"#, "api_error", "gone"),
+            ("", "empty_response", "the answer is empty"), ("\u{FEFF}" + #"{"data":[1]}"#, "success", nil),
+        ] as [(String, String, String?)]
+    )
+    func marks(body: String, expected: String, part: String?) {
+        let verdict = verdict(200, body) {
+            $0.apiError = APIErrorRule(require: [pointer("/error/code")], code: pointer("/error/code"))
+            $0.response.unwrap = pointer("/data")
+            $0.response.empty = .error
+        }
+        #expect(name(verdict) == expected && (part == nil ? text(verdict) == "[1]" : true))
+        if let part { #expect(failure(verdict)?.detail.contains(part) == true) }
+    }
+
     @Test("An empty answer is an error only where the route says so")
     func empty() {
         #expect(name(verdict(200) { $0.response.empty = .error }) == "empty_response")

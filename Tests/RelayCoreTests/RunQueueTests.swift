@@ -1,18 +1,12 @@
 import RelayBase
 import RelayTestSupport
-import Synchronization
 import Testing
 
 @Suite("A test on a run queue", .runQueue, .timeLimit(.minutes(5)))
 struct RunQueueTests {
     private let log = Log()
 
-    private final class Log: Sendable {
-        let lines = Mutex<[String]>([])
-
-        func note(_ line: String) { lines.withLock { $0.append(line) } }
-        var text: String { lines.withLock { $0.joined(separator: " ") } }
-    }
+    private var text: String { log.lines.joined(separator: " ") }
 
     @Test("Tasks run in the order they came, and all of them before the test is told that nothing can go on")
     func order() async {
@@ -23,9 +17,9 @@ struct RunQueueTests {
                 await Task(executorPreference: nil) { log.note(name + "2") }.value
             }
         }
-        #expect(log.text == "")
+        #expect(text == "")
         await untilIdle()
-        #expect(log.text == "a b a1 b1 a2 b2")
+        #expect(text == "a b a1 b1 a2 b2")
     }
 
     @Test("The clock stands still until the test moves it, and whoever it wakes goes on before the test")
@@ -38,13 +32,13 @@ struct RunQueueTests {
             }
         }
         await untilIdle()
-        #expect(log.text == "" && time.sleeperCount == 3)
+        #expect(text == "" && time.sleeperCount == 3)
         time.advance(by: .seconds(1))
         await untilIdle()
-        #expect(log.text == "1")
+        #expect(text == "1")
         time.advance(by: .seconds(9))
         await untilIdle()
-        #expect(time.sleeperCount == 0 && log.lines.withLock { $0.count } == 3)
+        #expect(time.sleeperCount == 0 && log.lines.count == 3)
     }
 
     @Test("The first to wait until nothing can go on waits for those who wait after it")
@@ -55,7 +49,7 @@ struct RunQueueTests {
         }
         await untilIdle()
         log.note("outer")
-        #expect(log.text == "inner outer")
+        #expect(text == "inner outer")
     }
 
     @Test("A task that waits to be cancelled is idle until it is")
@@ -65,9 +59,9 @@ struct RunQueueTests {
             log.note("over")
         }
         await untilIdle()
-        #expect(log.text == "")
+        #expect(text == "")
         task.cancel()
         await untilIdle()
-        #expect(log.text == "over")
+        #expect(text == "over")
     }
 }

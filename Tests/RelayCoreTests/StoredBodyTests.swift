@@ -70,7 +70,7 @@ struct StoredBodyTests {
                 rule("other", ["5xx"], .failover(upstream: 1)), rule("later", ["5xx"], retry()),
             ]
         }
-        let run = await bench.deliver(.put, on: route, body: .stream(ReadBody()))
+        let run = await bench.deliver(.put, on: route, body: .stream(PieceBody(wasRead: true)))
         // The store has it for the next run.
         #expect(run.words.hasPrefix("retry"))
         #expect(run.attempts[0].heldBack == [HeldBack(rule: "other", reason: .bodyGone)])

@@ -20,24 +20,6 @@ private final class OpenSigner: MessageSigner {
     }
 }
 
-/// A body in pieces that comes once.
-private final class OncePieces: BodySource {
-    private let pieces: Mutex<[[UInt8]]>
-    let length: UInt64? = nil
-
-    init(_ pieces: [String]) { self.pieces = Mutex(pieces.map { Array($0.utf8) }) }
-
-    init(_ count: Int, of size: Int) {
-        pieces = Mutex(Array(repeating: [UInt8](repeating: 0x61, count: size), count: count))
-    }
-
-    var wasRead: Bool { true }
-    func next() async throws(Failure) -> [UInt8]? {
-        pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-    }
-    func cancel() {}
-}
-
 @Suite("A route that signs its requests", .timeLimit(.minutes(5)))
 struct WebhookTests {
     private let id = JobID(milliseconds: 1, random: (2, 3)).description
@@ -102,7 +84,7 @@ struct WebhookTests {
         let signer = OpenSigner()
         let bench = Bench([.answer(503), .answer(200)], signer: signer)
         let other = route { $0.recovery = [rule("other", ["5xx"], .failover(upstream: 1))] }
-        let body = Body.stream(OncePieces(["ab", "cd"]))
+        let body = Body.stream(PieceBody([Array("ab".utf8), Array("cd".utf8)], wasRead: true))
         if isDurable {
             #expect(await bench.deliver(.post, on: other, body: body).words == "succeeded 200 upstream")
         } else {
@@ -115,7 +97,8 @@ struct WebhookTests {
     @Test("A body too large to be signed is refused before anything is sent, and the error says what to do")
     func tooLarge() async {
         let bench = Bench([.answer(200)], signer: OpenSigner())
-        let run = await bench.deliver(.post, on: route(), body: .stream(OncePieces(17, of: 1 << 20)))
+        let large = Array(repeating: [UInt8](repeating: 0x61, count: 1 << 20), count: 17)
+        let run = await bench.deliver(.post, on: route(), body: .stream(PieceBody(large, wasRead: true)))
         #expect(run.words == "dead rejected" && bench.transport.sent.isEmpty)
         #expect(run.failure?.detail.contains("send a smaller one") == true)
     }

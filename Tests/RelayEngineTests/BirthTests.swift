@@ -140,12 +140,6 @@ struct BirthTests {
     .timeLimit(.minutes(5))
 )
 struct UnawaitedBirthTests {
-    private final class Flag: Sendable {
-        private let value = Atomic<Bool>(false)
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
-    }
-
     @Test(
         "A caller that waits no longer gives the permit back at once; the job is sent later where it stays, and once",
         arguments: [true, false]

@@ -220,16 +220,12 @@ struct DurablePauseTests {
         #expect(await bench.stop())
     }
 
-    private final class Open: Sendable {
-        let value = Atomic<Bool>(false)
-    }
-
     @Test("A route that comes back while jobs of its are with the upstream has no more places than before")
     func returned() async throws {
-        let isOpen = Open()
+        let isOpen = Flag()
         let bench = DurableBench(
             { $0.concurrency.maxRequests = 1 },
-            answer: { _ in isOpen.value.load(ordering: .relaxed) ? .answer(200) : .hold }
+            answer: { _ in isOpen.isSet ? .answer(200) : .hold }
         )
         try await bench.start()
         let first = try await bench.submit()
@@ -245,7 +241,7 @@ struct DurablePauseTests {
         }
         await untilIdle()
         #expect(bench.sent.count == 1)
-        isOpen.value.store(true, ordering: .relaxed)
+        isOpen.set()
         bench.transport.release()
         try await bench.job(first, is: .succeeded)
         try await bench.job(second, is: .succeeded)

@@ -4,7 +4,6 @@ import RelayEngine
 import RelayRoute
 import RelayServer
 import RelayTestSupport
-import Synchronization
 import Testing
 
 /// An engine with one route and everything behind it under the test's control.
@@ -84,24 +83,20 @@ struct EngineBench: Sendable {
 
 @Suite("Requests under way", .runQueue, .timeLimit(.minutes(5)))
 struct InFlightTests {
-    private final class Gate: Sendable {
-        let isOpen = Atomic<Bool>(false)
-
-        /// An engine with one permit, whose upstream answers nothing until the gate is open.
-        func narrow() -> EngineBench {
-            EngineBench(
-                { $0.concurrency.maxRequests = 1 },
-                answer: { _ in self.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
-            )
-        }
+    /// An engine with one permit, whose upstream answers nothing until it is open.
+    private func narrow(_ isOpen: Flag) -> EngineBench {
+        EngineBench(
+            { $0.concurrency.maxRequests = 1 },
+            answer: { _ in isOpen.isSet ? .answer(200) : .hold }
+        )
     }
 
     @Test(
         "A request that has waited for a permit says how long, whatever came of it, and one that has not does not"
     )
     func permitWait() async throws {
-        let gate = Gate()
-        let bench = gate.narrow()
+        let isOpen = Flag()
+        let bench = narrow(isOpen)
         let held = Task { try await bench.run("held").report }
         await untilIdle()
         var fields = HeaderFields()
@@ -114,7 +109,7 @@ struct InFlightTests {
         await untilIdle()
         bench.time.advance(by: .seconds(3))
         await untilIdle()
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         bench.transport.release()
         let (first, missed, passed) = (try await held.value, try await late.value, try await early.value)
         #expect(first.status == 200 && first.permitWait == nil && first.permitWords == nil)
@@ -129,8 +124,8 @@ struct InFlightTests {
         arguments: [5, 12, 25, 29]
     )
     func longWait(seconds: Int) async throws {
-        let gate = Gate()
-        let bench = gate.narrow()
+        let isOpen = Flag()
+        let bench = narrow(isOpen)
         let held = Task { try await bench.run("held").report }
         await untilIdle()
         let late = Task { try await bench.run("late").report }
@@ -139,7 +134,7 @@ struct InFlightTests {
             bench.time.advance(by: .seconds(1))
             await untilIdle()
         }
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         bench.transport.release()
         #expect(try await held.value.status == 200)
         let report = try await late.value

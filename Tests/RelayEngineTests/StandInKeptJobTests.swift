@@ -5,23 +5,12 @@ import RelayEngineBench
 import RelayJobs
 import RelayRoute
 import RelayTestSupport
-import Synchronization
 import Testing
 
 @Suite("Answered in the upstream's stead, and delivered as a kept job", .runQueue, .timeLimit(.minutes(5)))
 struct StandInKeptJobTests {
     /// Whether the upstream can be reached.
-    private final class Gate: Sendable {
-        let isOpen = Atomic<Bool>(false)
-    }
-
-    private final class Flag: Sendable {
-        private let value = Atomic<Bool>(false)
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
-    }
-
-    private let gate = Gate()
+    private let isOpen = Flag()
 
     /// A route that answers with a placeholder and keeps the request, which is sent again after five seconds.
     private func bench(
@@ -30,7 +19,7 @@ struct StandInKeptJobTests {
         failing: ScriptedTransport.Step = .fail(.connectionRefused, .neverSent),
         _ change: @escaping (inout RoutePolicy) -> Void = { _ in }
     ) -> DurableBench {
-        let gate = gate
+        let isOpen = isOpen
         return DurableBench(
             after: earlier,
             maxQueued: maxQueued,
@@ -42,7 +31,7 @@ struct StandInKeptJobTests {
                 $0.idempotency.generates = true
                 change(&$0)
             },
-            answer: { _ in gate.isOpen.load(ordering: .relaxed) ? .answer(200) : failing }
+            answer: { _ in isOpen.isSet ? .answer(200) : failing }
         )
     }
 
@@ -76,7 +65,7 @@ struct StandInKeptJobTests {
         )
         #expect(job.expiresAt == job.createdAt + 7 * 86_400_000)
         #expect(job.runAt == job.createdAt + 5_000)
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         bench.time.advance(by: .seconds(5))
         try await bench.job(admission.id, is: .succeeded)
         let attempts = try await bench.store.attempts(of: admission.id, after: 0, limit: 10)
@@ -99,7 +88,7 @@ struct StandInKeptJobTests {
             accepted.id == admission.id && accepted.answeredWith == .placeholder && accepted.attemptCount == 1
         )
         #expect(bench.feed(.jobSucceeded).isEmpty && bench.room.queued == 1)
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         bench.time.advance(by: .seconds(5))
         await bench.until { bench.feed(.jobSucceeded).count == 1 }
         #expect(bench.room.queued == 0 && bench.ends.count { $0.isDurable } == 1)
@@ -176,7 +165,7 @@ struct StandInKeptJobTests {
         }
         await untilIdle()
         #expect(!isAnswered.isSet && bench.sent.count == 1 && state.load == (0, 0))
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         let other = try bench.admit(method: .post)
         let answered = await bench.run(other).report
         #expect(answered.status == 200 && answered.source == .upstream && !isAnswered.isSet)
@@ -293,7 +282,7 @@ struct StandInKeptJobTests {
         _ = await before.run(admission)
         let sent = before.sent.count
         #expect(await stop(before))
-        gate.isOpen.store(true, ordering: .relaxed)
+        isOpen.set()
         let after = bench(after: before)
         try await after.start()
         after.time.advance(by: .seconds(5))

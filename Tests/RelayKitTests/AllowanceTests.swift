@@ -1,233 +1,138 @@
 import RelayKit
 import RelayTestSupport
+import Synchronization
 import Testing
 
 @Suite("How often a job may be sent", .timeLimit(.minutes(5)))
 struct AllowanceTests {
-    /// An upstream that wants a token.
-    private static let guarded: @Sendable (OutboundRequest) -> ScriptedTransport.Step = { request in
-        request.fields[.authorization] == "Bearer fresh" ? .answer(200, [], "welcome") : .answer(401)
-    }
-
-    /// A strategy that would go on for ever.
-    private static func stubborn(_ log: CallLog, after wait: Duration = .zero) -> RecoveryRule {
-        .strategy(
-            AdvisingStrategy("stubborn") { _, request, context in
-                log.note("\(context.attemptsLeft)")
-                return .retry(request, after: wait)
-            },
-            methods: .any
-        )
-    }
-
-    /// Far enough for the budget of retries: no more than twelve fail in a second.
-    private static let apart: Duration = .milliseconds(100)
+    private static let last = RecoveryRule.placeholder(CannedAnswer(status: 203), on: [.exhausted])
 
     @Test(
-        "Attempts left count down to none, and then nothing more is sent",
-        .clauses("G1-11", "T-10", "T-11", "T-12"),
+        "Attempts left count down to none, and then nothing more is sent, however often a strategy wants to",
+        .clauses("G1-11", "G1-13", "G2-19", "T-10", "T-11", "T-12"),
         arguments: [
-            (1, ["0"]), (2, ["1", "0"]), (4, ["3", "2", "1", "0"]), (6, ["5", "4", "3", "2", "1", "0"]),
-        ]
+            (1, nil, 1), (2, nil, 2), (4, nil, 4), (50, 60, 50), (nil, 60, 60),
+            // The policy's own bound, which no request raises.
+            (nil, nil, 10), (1000, nil, 10),
+        ] as [(Int?, Int?, Int)]
     )
-    func countdown(maxAttempts: Int, left: [String]) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([], answer: { _ in .answer(503) })
-        var request = Request.plain()
-        request.options.maxAttempts = maxAttempts
-        let stubborn = try ServiceBench(
+    func countdown(ofRequest: Int?, ofPolicy: Int?, count: Int) async throws {
+        let seen = Mutex<[[Int]]>([])
+        let bench = try ServiceBench(
             [],
-            policy: { $0.recovery = [Self.stubborn(log)] },
+            policy: {
+                $0.traffic = .off
+                if let ofPolicy { $0.maxAttempts = ofPolicy }
+                $0.recovery = [
+                    .advice { _, request, context in
+                        seen.withLock { $0.append([context.attempt, context.attemptsLeft]) }
+                        return .retry(request, after: .zero)
+                    }, Self.last,
+                ]
+            },
             answer: { _ in .answer(503) }
         )
-        #expect(await stubborn.failure(of: request)?.status == 503)
-        #expect(log.lines == left && stubborn.transport.sent.count == maxAttempts)
-        #expect(request.options.maxAttempts == maxAttempts)
-        #expect(await bench.failure(of: request)?.status == 503 && bench.transport.sent.count == 1)
-    }
-
-    @Test(
-        "A request without a limit of its own is bounded by the policy, which must have one",
-        .clauses("T-10", "N-10")
-    )
-    func noUnlimited() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: { $0.recovery = [Self.stubborn(log, after: Self.apart)] },
-            answer: { _ in .answer(503) }
-        )
-        #expect(await bench.failure(of: .plain())?.status == 503)
-        #expect(bench.transport.sent.count == 10 && log.lines.last == "0")
-        for wrong in [0, -1, 101, Int.max] {
-            #expect(throws: Refusal.self) { try ServiceBench([], policy: { $0.maxAttempts = wrong }) }
-        }
-        var greedy = Request.plain()
-        greedy.options.maxAttempts = 1000
-        #expect(await bench.failure(of: greedy)?.status == 503)
-        #expect(bench.transport.sent.count == 20)
-    }
-
-    @Test(
-        "The relay counts: a strategy that counts nothing and always retries is stopped",
-        .clauses("G1-14", "X-11"),
-        arguments: [2, 50]
-    )
-    func counted(maxAttempts: Int) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: {
-                $0.recovery = [Self.stubborn(log, after: Self.apart)]
-                $0.maxAttempts = maxAttempts
-            },
-            answer: { _ in .answer(401) }
-        )
-        #expect(await bench.failure(of: .plain())?.status == .unauthorized)
-        #expect(bench.transport.sent.count == maxAttempts)
-    }
-
-    @Test("Attempts that were never sent cost none, and end all the same", .clauses("G1-14", "X-11", "N-10"))
-    func neverSent() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: {
-                $0.timeouts.total = .seconds(86_400)
-                $0.recovery = [Self.stubborn(log)]
-            },
-            answer: { _ in .fail(.connectionRefused, .neverSent) }
-        )
-        #expect(await bench.failure(of: .plain())?.kind == .connectionRefused)
-        #expect(bench.transport.sent.count == 100)
-        let slow = try ServiceBench(
-            [],
-            policy: { $0.recovery = [Self.stubborn(log, after: .seconds(1))] },
-            answer: { _ in .fail(.connectionRefused, .neverSent) }
-        )
-        #expect(await slow.failure(of: .plain())?.kind == .connectionRefused)
-        #expect(
-            (8...30).contains(slow.transport.sent.count)
-                && slow.time.now() < Instant(nanoseconds: 30_000_000_000)
-        )
-    }
-
-    @Test("A 401 is mended with a new token: two sends, one success", .clauses("T-13", "G1-15", "G2-18"))
-    func newToken() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: { $0.recovery = [.strategy(Self.tokens(log))] },
-            answer: Self.guarded
-        )
-        #expect(try await bench.service.execute(.plain()).text == "welcome")
-        #expect(bench.sentValues(.authorization) == ["-", "Bearer fresh"] && log.lines == ["fetched"])
-    }
-
-    @Test("No token is fetched when no attempt is left to use it", .clauses("G2-16", "X-12"))
-    func allowanceFirst() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: { $0.recovery = [.strategy(Self.tokens(log))] },
-            answer: Self.guarded
-        )
         var request = Request.plain()
-        request.options.maxAttempts = 1
-        #expect(await bench.failure(of: request)?.status == .unauthorized)
-        #expect(log.lines == [] && bench.transport.sent.count == 1)
-    }
-
-    @Test("Nor does the ready-made rule fetch one", .clauses("G2-16", "X-12"), arguments: [1, 2])
-    func readyMadeRule(maxAttempts: Int) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: {
-                $0.authentication = Authentication(form: .bearer, credential: "own")
-                $0.recovery = [.reauthorize()]
-                $0.maxAttempts = maxAttempts
-            },
-            credentials: [
-                CredentialDefinition(
-                    name: "own",
-                    kind: .custom(
-                        CustomCredential {
-                            log.note("fetched")
-                            return AccessToken("t\(log.lines.count)")
-                        }
-                    )
-                )
-            ],
-            answer: { $0.addedFields[.authorization] == "Bearer t2" ? .answer(200) : .answer(401) }
-        )
-        let failure = await bench.failure(of: .plain())
-        #expect((failure == nil) == (maxAttempts == 2) && log.lines.count == maxAttempts)
+        request.options.maxAttempts = ofRequest
+        #expect(await bench.run(request).source == .placeholder)
+        #expect(seen.withLock { $0 } == (1...count).map { [$0, count - $0] })
+        #expect(bench.transport.sent.count == count)
     }
 
     @Test(
-        "A token that is always refused is asked for no more often than there are attempts",
-        .clauses("G2-17")
+        "A 401 is mended with a new token while an attempt is left to use it, all rules share the attempts",
+        .clauses("G1-15", "G2-16", "G2-17", "G2-18", "G2-19", "G2-21", "G3-12", "T-13", "X-12"),
+        arguments: [
+            ([401, 200], 10, 2, 1), ([401, 200], 1, 1, 0), ([401, 401, 401, 401, 401], 4, 4, 3),
+            ([401, 403, 200], 10, 2, 1), ([503, 401, 200], 3, 3, 1), ([503, 401, 200], 2, 2, 0),
+        ] as [([UInt16], Int, Int, Int)]
     )
-    func alwaysRefused() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [],
-            policy: {
-                $0.recovery = [.strategy(Self.tokens(log))]
-                $0.maxAttempts = 4
-            },
-            answer: { _ in .answer(401) }
-        )
-        #expect(await bench.failure(of: .plain())?.status == .unauthorized)
-        #expect(bench.transport.sent.count == 4 && log.lines.count == 3)
-    }
-
-    @Test("It stops as soon as the failure is another one", .clauses("G1-13", "G2-17"))
-    func anotherFailure() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(401), .answer(403), .answer(200)]) {
-            $0.recovery = [.strategy(Self.tokens(log))]
-        }
-        #expect(await bench.failure(of: .plain())?.status == .forbidden)
-        #expect(bench.transport.sent.count == 2 && log.lines.count == 1)
-    }
-
-    @Test(
-        "All strategies share the attempts of the job",
-        .clauses("G2-19"),
-        arguments: [(2, 2, 0, UInt16(401)), (3, 3, 1, 200)]
-    )
-    func shared(maxAttempts: Int, sends: Int, fetches: Int, status: UInt16) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(503), .answer(401), .answer(200)]) {
-            $0.recovery = [.again(on: [503]), .strategy(Self.tokens(log))]
+    func tokens(answers: [UInt16], maxAttempts: Int, sends: Int, fetches: Int) async throws {
+        let log = Log()
+        let bench = try ServiceBench(answers.map { .answer(Status(rawValue: $0)) }) {
+            $0.recovery = [
+                .again(on: [503]),
+                .advice("token") { failure, request, context in
+                    guard failure.status == .unauthorized, context.attemptsLeft > 0 else { return .passOn }
+                    log.note("fetched")
+                    return .retry(request) { $0.fields.set(.authorization, "Bearer fresh") }
+                },
+            ]
             $0.maxAttempts = maxAttempts
         }
-        let outcome = await bench.service.outcome(of: .plain())
-        switch outcome.result {
-        case .success(let response): #expect(response.status.rawValue == status)
-        case .failure(let failure): #expect(failure.status?.rawValue == status)
-        }
+        let outcome = await bench.run()
+        let last = answers[sends - 1]
+        #expect((outcome.value?.status ?? outcome.failure?.status)?.rawValue == last)
+        #expect((outcome.failure == nil) == (last == 200))
         #expect(bench.transport.sent.count == sends && log.lines.count == fetches)
+        #expect(bench.sentValues(.authorization).count { $0 == "Bearer fresh" } == fetches)
+    }
+
+    /// A strategy that always retries at once, of what is refused unless the test answers otherwise.
+    private func refused(
+        total: Duration,
+        maxAttempts: Int = 2,
+        _ answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step = { _ in
+            .fail(.connectionRefused, .neverSent)
+        }
+    ) async throws -> (outcome: JobOutcome<HTTPResponse>, waits: [Duration], left: [Int]) {
+        let left = Mutex<[Int]>([])
+        let bench = try ServiceBench(
+            [],
+            policy: {
+                $0.traffic = .off
+                $0.maxAttempts = maxAttempts
+                $0.timeouts.total = total
+                $0.recovery = [
+                    .advice { _, request, context in
+                        left.withLock { $0.append(context.attemptsLeft) }
+                        return .retry(request, after: .zero)
+                    }, Self.last,
+                ]
+            },
+            answer: answer
+        )
+        let outcome = await bench.run()
+        return (outcome, bench.time.waits, left.withLock { $0 })
     }
 
     @Test(
-        "A request may ask for no recovery at all, and a service has none it was not given",
-        .clauses("G1-16")
+        "Also what is never sent comes to an end, and the attempts left say so before",
+        .clauses("G1-14", "N-10", "X-11")
     )
-    func optOut() async throws {
-        let bench = try ServiceBench([.answer(503), .answer(503), .answer(200)]) { $0.recovery = [.again()] }
-        var request = Request.plain()
-        request.options.maxAttempts = 1
-        #expect(await bench.failure(of: request)?.status == 503)
-        #expect(try await bench.service.execute(.plain()).status == 200)
+    func neverSent() async throws {
+        let (outcome, _, left) = try await refused(total: .seconds(86_400))
+        #expect(outcome.source == .placeholder && outcome.attempts.count == 100)
+        #expect(left == Array(repeating: 2, count: 98) + [1, 0])
+        #expect(outcome.attempts.last?.heldBack == [HeldBack(rule: "advice", reason: .neverSent(100))])
     }
 
-    private static func tokens(_ log: CallLog) -> NewTokenStrategy {
-        NewTokenStrategy {
-            log.note("fetched")
-            return "fresh"
+    @Test(
+        "A request that is never sent costs no attempt and so costs time: from the second in a row on ever more",
+        .clauses("G1-14")
+    )
+    func paced() async throws {
+        let (outcome, waits, _) = try await refused(total: .seconds(30))
+        #expect((7...20).contains(outcome.attempts.count), "\(outcome.attempts.count) attempts in 30 s")
+        #expect(waits[0] == .zero)
+        var longest: Duration = .milliseconds(100)
+        for wait in waits.dropFirst() {
+            #expect((longest / 2...longest).contains(wait), "\(waits)")
+            longest = min(longest * 2, .seconds(10))
         }
+        #expect(outcome.attempts.last?.heldBack.first?.rule == "advice")
+    }
+
+    @Test("An attempt that was sent ends the row, and the next retry comes when the strategy says")
+    func rowEnds() async throws {
+        let count = Mutex(0)
+        let (_, waits, _) = try await refused(total: .seconds(30), maxAttempts: 3) { _ in
+            let number = count.withLock {
+                $0 += 1
+                return $0
+            }
+            return number == 2 ? .answer(503) : .fail(.connectionRefused, .neverSent)
+        }
+        #expect(waits.prefix(3) == [.zero, .zero, .zero] && waits[3] >= .milliseconds(50))
     }
 }

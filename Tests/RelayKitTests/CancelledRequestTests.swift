@@ -4,52 +4,58 @@ import Testing
 
 @Suite("A caller that gives up", .runQueue, .timeLimit(.minutes(5)))
 struct CancelledRequestTests {
-    /// Strategies, rules and closures that would all bring a job to a success.
-    private static func eager(_ log: CallLog) -> (inout RoutePolicy) -> Void {
-        { policy in
-            policy.recovery = [
-                .strategy(
-                    AdvisingStrategy("asked", log) { _, request, _ in .retry(request, after: .zero) },
-                    methods: .any
-                ), .again(), .placeholder(CannedAnswer(status: 200)),
-            ]
-        }
-    }
-
-    private static func request(_ log: CallLog) -> Request<HTTPResponse> {
+    /// A strategy, rules and closures that would all bring a job to a success.
+    private struct Eager {
+        let log = Log()
+        let bench: ServiceBench
         var request = Request.plain()
-        request.placeholder = { _ in
-            log.note("placeholder")
-            return HTTPResponse(status: 200)
+
+        init(
+            _ steps: [ScriptedTransport.Step],
+            mode: VirtualTime.Mode = .jumping,
+            first rules: [RecoveryRule] = [],
+            preparation: [any PreparationStrategy] = []
+        ) throws {
+            bench = try ServiceBench(
+                steps,
+                policy: { [log] in
+                    let asked = RecoveryRule.advice("asked", log, on: [.any, .exhausted], methods: .any) {
+                        _,
+                        request,
+                        _ in .retry(request, after: .zero)
+                    }
+                    $0.recovery = rules + [asked, .again(), .placeholder(CannedAnswer(status: 200))]
+                },
+                mode: mode,
+                preparation: preparation
+            )
+            request.placeholder = { [log] _ in
+                log.note("placeholder")
+                return HTTPResponse(status: 200)
+            }
         }
-        return request
+
+        /// The failure of a request whose caller gives up once nothing of it can go on.
+        func cancelled() async -> Failure? {
+            let job = Task { await bench.run(request) }
+            await untilIdle()
+            job.cancel()
+            let outcome = await job.joined()
+            #expect(outcome.value == nil && bench.service.inFlight == 0)
+            return outcome.failure
+        }
     }
 
     @Test(
-        "While the upstream has the request, nobody is asked and nothing more is sent",
-        .clauses("G3-21", "N-11", "X-08", "T-86", "T-87")
+        "While the upstream has the request, or between two attempts, nobody is asked and nothing more is sent",
+        .clauses("G3-21", "N-11", "T-86", "T-87", "X-08"),
+        arguments: [(ScriptedTransport.Step.hold, Sent.unknown), (.answer(503), .answered)]
     )
-    func inFlight() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.hold, .answer(200)], policy: Self.eager(log))
-        let task = Task { await bench.failure(of: Self.request(log)) }
-        await untilIdle()
-        task.cancel()
-        #expect(await task.joined()?.kind == .cancelled)
-        #expect(log.lines == [] && bench.transport.sent.count == 1)
-    }
-
-    @Test("Between two attempts, the wait ends at once and no attempt follows", .clauses("N-11"))
-    func inWait() async throws {
-        let bench = try ServiceBench(
-            [.answer(503), .answer(200)],
-            policy: { $0.recovery = [.again(), .placeholder(CannedAnswer(status: 200))] },
-            mode: .manual
-        )
-        let task = Task { await bench.failure(of: .plain()) }
-        await untilIdle()
-        task.cancel()
-        #expect(await task.joined()?.kind == .cancelled && bench.transport.sent.count == 1)
+    func underWay(step: ScriptedTransport.Step, sent: Sent) async throws {
+        let eager = try Eager([step, .answer(200), .answer(200)], mode: .manual, first: [.again(on: [503])])
+        let failure = await eager.cancelled()
+        #expect(failure?.kind == .cancelled && failure?.sent == sent)
+        #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 
     @Test(
@@ -58,63 +64,42 @@ struct CancelledRequestTests {
         arguments: ["retry", "pass on", "stop"]
     )
     func inStrategy(answer: String) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(503), .answer(200)]) {
-            $0.recovery = [
-                .strategy(
-                    AdvisingStrategy("thinking", log) { _, request, _ in
-                        await untilCancelled()
-                        switch answer {
-                        case "retry": return .retry(request, after: .zero)
-                        case "stop": return .stop(Failure("own", sent: .answered, "own"))
-                        default: return .passOn
-                        }
-                    }
-                ),
-                .strategy(AdvisingStrategy("next", log)),
-            ]
+        let log = Log()
+        let thinking = RecoveryRule.advice("thinking", log) { _, request, _ in
+            await untilCancelled()
+            switch answer {
+            case "retry": return .retry(request, after: .zero)
+            case "stop": return .stop(Failure("own", sent: .answered, "own"))
+            default: return .passOn
+            }
         }
-        let task = Task { await bench.failure(of: Self.request(log)) }
-        await untilIdle()
-        task.cancel()
-        #expect(await task.joined()?.kind == .cancelled)
-        #expect(log.lines == ["thinking"] && bench.transport.sent.count == 1)
+        let eager = try Eager([.answer(503), .answer(200)], first: [thinking])
+        #expect(await eager.cancelled()?.kind == .cancelled)
+        #expect(log.lines == ["thinking"] && eager.log.lines == [])
+        #expect(eager.bench.transport.sent.count == 1)
     }
 
     @Test("While a step of preparation runs, nothing is sent", .clauses("N-11"))
     func inPreparation() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [.answer(200)],
-            policy: Self.eager(log),
-            preparation: [
-                Prepare(.attempt) { request, _ in
-                    log.note("preparing")
-                    await untilCancelled()
-                    return request
-                }
-            ]
-        )
-        let task = Task { await bench.failure(of: Self.request(log)) }
-        await untilIdle()
-        task.cancel()
-        #expect(await task.joined()?.kind == .cancelled)
-        #expect(log.lines == ["preparing"] && bench.transport.sent.isEmpty)
+        let step = Prepare(.attempt) { request, _ in
+            await untilCancelled()
+            return request
+        }
+        let eager = try Eager([.answer(200)], preparation: [step])
+        #expect(await eager.cancelled()?.kind == .cancelled)
+        #expect(eager.log.lines == [] && eager.bench.transport.sent.isEmpty)
     }
 
     @Test("A failed answer that comes with the cancellation is offered to nobody", .clauses("G3-21", "X-08"))
     func atOnce() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(503), .answer(200)], policy: Self.eager(log))
-        var request = Self.request(log)
-        request.quickRecovery = { _ in
+        var eager = try Eager([.answer(503), .answer(200)])
+        eager.request.quickRecovery = { _ in
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return nil
         }
-        let cancelling = request
-        let failure = await Task { await bench.failure(of: cancelling) }.value
+        let failure = await Task { [eager] in await eager.bench.failure(of: eager.request) }.value
         #expect(failure?.kind == .cancelled && failure?.sent == .answered)
-        #expect(log.lines == [] && bench.transport.sent.count == 1)
+        #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 
     @Test(
@@ -122,32 +107,30 @@ struct CancelledRequestTests {
         arguments: ["validate", "transform", "map"]
     )
     func thrown(from place: String) async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(200), .answer(200)], policy: Self.eager(log))
+        let eager = try Eager([.answer(200), .answer(200)])
         var request = Request<HTTPResponse>(HTTPRequest(method: .get, target: "x")) { success in
             if place == "transform" { throw CancellationError() }
             return success.response
         }
-        request.placeholder = Self.request(log).placeholder
+        request.placeholder = eager.request.placeholder
         if place == "validate" { request.successValidator = { _ in throw CancellationError() } }
         if place == "map" { request = request.map { _ in throw CancellationError() } }
-        #expect(await bench.failure(of: request)?.kind == .cancelled)
-        #expect(log.lines == [] && bench.transport.sent.count == 1)
+        #expect(await eager.bench.failure(of: request)?.kind == .cancelled)
+        #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 
     @Test(
-        "A transport that reports a cancellation is believed, though the task goes on",
-        .clauses("G1-04", "X-08")
+        "A transport that reports a cancellation is believed, though the task goes on, and nothing renames it",
+        .clauses("G1-04", "UC-04", "X-08")
     )
     func reported() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.fail(.cancelled, .unknown), .answer(200)], policy: Self.eager(log))
-        var request = Self.request(log)
-        request.quickRecovery = { _ in
+        var eager = try Eager([.fail(.cancelled, .unknown), .answer(200)])
+        eager.request.quickRecovery = { [log = eager.log] _ in
             log.note("quick")
             return HTTPResponse(status: 200)
         }
-        #expect(await bench.failure(of: request)?.kind == .cancelled)
-        #expect(log.lines == [] && bench.transport.sent.count == 1)
+        eager.request.classify = { Failure("renamed", sent: $0.sent, $0.detail) }
+        #expect(await eager.bench.failure(of: eager.request)?.kind == .cancelled)
+        #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 }

@@ -30,171 +30,120 @@ enum Derivation: String, CaseIterable, Sendable {
     }
 }
 
-@Suite("A derived request keeps every setting", .timeLimit(.minutes(5)))
-struct CarriedSettingsTests {
-    private func request(_ method: RelayBase.Method = .get) -> Request<String> {
-        Request<HTTPResponse>(method, "x").map { $0.text ?? "" }
-    }
+/// A setting of a request, and what it makes of these answers; how the job ends and what was sent show it.
+struct Setting: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var method = Method.get
+    var steps: [ScriptedTransport.Step]
+    var rules: [RecoveryRule] = []
+    let change: @Sendable (inout Request<String>) -> Void
+    let holds: @Sendable (JobOutcome<String>, [OutboundRequest]) -> Bool
 
-    @Test(
-        "A derived request keeps its attempts",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func maxAttempts(derive: Derivation) async throws {
-        var request = request()
-        request.options.maxAttempts = 2
-        let bench = try ServiceBench([], policy: { $0.recovery = [.again()] }, answer: { _ in .answer(503) })
-        #expect(await bench.failure(of: derive(request))?.status == 503)
-        #expect(bench.transport.sent.count == 2)
-    }
-
-    @Test("A derived request keeps its times", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
-    func times(derive: Derivation) async throws {
-        var request = request()
-        request.options.timeout = .milliseconds(2500)
-        request.options.attemptTimeout = .milliseconds(700)
-        let bench = try ServiceBench([], policy: { $0.recovery = [.again()] }, answer: { _ in .answer(503) })
-        #expect(await bench.failure(of: derive(request))?.status == 503)
-        #expect(
-            bench.transport.sent.map(\.deadline.nanoseconds) == [700_000_000, 1_700_000_000, 2_500_000_000]
+    private static func setting(
+        _ name: String,
+        _ method: Method = .get,
+        _ steps: [ScriptedTransport.Step] = [.answer(200)],
+        _ rules: [RecoveryRule] = [],
+        _ change: @escaping @Sendable (inout Request<String>) -> Void,
+        _ holds: @escaping @Sendable (JobOutcome<String>, [OutboundRequest]) -> Bool
+    ) -> Setting {
+        Setting(
+            testDescription: name,
+            method: method,
+            steps: steps,
+            rules: rules,
+            change: change,
+            holds: holds
         )
     }
 
-    @Test(
-        "A derived request keeps that it takes no answer but the upstream's",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func fallback(derive: Derivation) async throws {
-        var request = request()
-        request.options.allowsFallback = false
-        let bench = try ServiceBench([.answer(503)]) {
-            $0.recovery = [.placeholder(CannedAnswer(status: 200))]
-        }
-        #expect(await bench.failure(of: derive(request))?.status == 503)
+    private static let busy = Array(repeating: ScriptedTransport.Step.answer(503), count: 9)
+    private static let seen: @Sendable (TransportSuccess) throws -> Void = { _ in throw Problem(code: "seen")
     }
 
-    @Test(
-        "A derived request keeps that it may be repeated",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func repeatable(derive: Derivation) async throws {
-        var request = request(.post)
-        request.options.isRepeatable = true
-        let bench = try ServiceBench([.fail(.connectionTerminated, .unknown), .answer(200, [], "ok")]) {
-            $0.recovery = [.again()]
-        }
-        #expect(try await bench.service.execute(derive(request)) == "ok")
-    }
+    static let all = [
+        setting("attempts", .get, busy, [.again()]) {
+            $0.options.maxAttempts = 2
+        } _: {
+            $0.failure?.status == 503 && $1.count == 2
+        },
+        setting("times", .get, busy, [.again()]) {
+            $0.options.timeout = .milliseconds(2500)
+            $0.options.attemptTimeout = .milliseconds(700)
+        } _: {
+            $1.map(\.deadline.nanoseconds) == [700_000_000, 1_700_000_000, 2_500_000_000]
+        },
+        setting("no fallback", .get, busy, [.placeholder(CannedAnswer(status: 200))]) {
+            $0.options.allowsFallback = false
+        } _: { outcome, _ in
+            outcome.failure?.status == 503
+        },
+        setting("repeatable", .post, [.fail(.connectionTerminated, .unknown), .answer(200)], [.again()]) {
+            $0.options.isRepeatable = true
+        } _: {
+            $0.failure == nil && $1.count == 2
+        },
+        setting("preparation") {
+            $0.preparation = [
+                Prepare.changing { request, _ in request.fields.set(.userAgent, "prepared") }
+            ]
+        } _: {
+            $1.map { $0[.userAgent] } == ["prepared"]
+        },
+        setting("quick recovery", .get, [.answer(500, [], "good enough")]) {
+            $0.quickRecovery = { $0.response }
+        } _: { outcome, _ in
+            outcome.value == "good enough"
+        },
+        setting("validator") {
+            $0.successValidator = seen
+        } _: { outcome, _ in
+            (outcome.failure?.underlying as? Problem)?.code == "seen"
+        },
+        setting("validated quick recovery", .get, busy) {
+            $0.quickRecovery = { $0.response }
+            $0.successValidator = seen
+            $0.validatesQuickRecovery = true
+        } _: { outcome, _ in
+            outcome.failure?.kind == .invalidResponse
+        },
+        setting("error document") {
+            $0.errorDocument = ErrorDocument { _ in Problem(code: "told") }
+        } _: { outcome, _ in
+            outcome.failure?.kind == .apiError
+        },
+        setting("names for the rules", .get, [.answer(404), .answer(200)], [.again(on: [.kind("named")])]) {
+            $0.classify = { Failure("named", sent: $0.sent, "for the rules") }
+        } _: {
+            $0.failure == nil && $1.count == 2
+        },
+        setting("names for the caller", .get, busy) {
+            $0 = $0.throwing { Failure("named", sent: $0.sent, "for the caller") }
+        } _: { outcome, _ in
+            outcome.failure?.kind == "named"
+        },
+        setting("placeholder", .get, busy) {
+            $0.placeholder = { _ in "instead" }
+        } _: { outcome, _ in
+            outcome.value == "instead" && outcome.source == .placeholder
+        },
+    ]
+}
 
+@Suite("A derived request keeps every setting", .timeLimit(.minutes(5)))
+struct CarriedSettingsTests {
     @Test(
-        "A derived request keeps its preparation",
-        .clauses("G3-19", "X-06"),
-        arguments: Derivation.allCases
+        "A derived request keeps its settings, whatever it is derived by",
+        .clauses("G3-19", "N-15", "X-06"),
+        arguments: Setting.all,
+        Derivation.allCases
     )
-    func preparation(derive: Derivation) async throws {
-        var request = request()
-        request.preparation = [
-            Prepare(.attempt) { request, _ in
-                var request = request
-                request.fields.set(.userAgent, "prepared")
-                return request
-            }
-        ]
-        let bench = try ServiceBench([.answer(200)])
-        _ = try await bench.service.execute(derive(request))
-        #expect(bench.sentValues(.userAgent) == ["prepared"])
-    }
-
-    @Test(
-        "A derived request keeps its quick recovery",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func quickRecovery(derive: Derivation) async throws {
-        var request = request()
-        request.quickRecovery = { $0.response }
-        let bench = try ServiceBench([.answer(500, [], "good enough")])
-        #expect(try await bench.service.execute(derive(request)) == "good enough")
-    }
-
-    @Test("A derived request keeps its validator", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
-    func validator(derive: Derivation) async throws {
-        var request = request()
-        request.successValidator = { _ in throw RecipeProblem(code: "seen") }
-        let bench = try ServiceBench([.answer(200)])
-        let failure = await bench.failure(of: derive(request))
-        #expect(failure?.underlying as? RecipeProblem == RecipeProblem(code: "seen"))
-    }
-
-    @Test(
-        "A derived request keeps that its validator looks at quick-recovered answers",
-        .clauses("G3-19", "X-06"),
-        arguments: Derivation.allCases
-    )
-    func validatesQuickRecovery(derive: Derivation) async throws {
-        var request = request()
-        request.quickRecovery = { $0.response }
-        request.successValidator = { _ in throw RecipeProblem(code: "seen") }
-        request.validatesQuickRecovery = true
-        let bench = try ServiceBench([.answer(500)])
-        #expect(await bench.failure(of: derive(request))?.kind == .invalidResponse)
-    }
-
-    @Test(
-        "A derived request keeps its error document",
-        .clauses("G3-19", "X-06"),
-        arguments: Derivation.allCases
-    )
-    func errorDocument(derive: Derivation) async throws {
-        var request = request()
-        request.errorDocument = ErrorDocument { _ in RecipeProblem(code: "told") }
-        let bench = try ServiceBench([.answer(200)])
-        #expect(await bench.failure(of: derive(request))?.kind == .apiError)
-    }
-
-    @Test(
-        "A derived request keeps how it names failures for the rules",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func classify(derive: Derivation) async throws {
-        var request = request()
-        request.classify = { failure in
-            var named = failure
-            named.kind = "named"
-            return named
-        }
-        let bench = try ServiceBench([.answer(404), .answer(200, [], "ok")]) {
-            $0.recovery = [.again(on: [.kind("named")])]
-        }
-        #expect(try await bench.service.execute(derive(request)) == "ok")
-    }
-
-    @Test(
-        "A derived request keeps how it names failures for the caller",
-        .clauses("G3-19", "X-06"),
-        arguments: Derivation.allCases
-    )
-    func mapFailure(derive: Derivation) async throws {
-        let request = request().throwing { Failure("named", sent: $0.sent, "for the caller") }
-        let bench = try ServiceBench([.answer(404)])
-        #expect(await bench.failure(of: derive(request))?.kind == "named")
-    }
-
-    @Test(
-        "A derived request keeps its placeholder",
-        .clauses("G3-19", "X-06", "N-15"),
-        arguments: Derivation.allCases
-    )
-    func placeholder(derive: Derivation) async throws {
-        var request = request()
-        request.placeholder = { _ in "instead" }
-        let bench = try ServiceBench([.answer(404)])
+    func settings(setting: Setting, derive: Derivation) async throws {
+        var request = Request<HTTPResponse>(setting.method, "x").map { $0.text ?? "" }
+        setting.change(&request)
+        let bench = try ServiceBench(setting.steps) { $0.recovery = setting.rules }
         let outcome = await bench.service.outcome(of: derive(request))
-        #expect(try outcome.result.get() == "instead" && outcome.source == .placeholder)
+        #expect(setting.holds(outcome, bench.transport.sent), "\(outcome)")
     }
 
     @Test("A derived request keeps what it sends", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
@@ -204,7 +153,7 @@ struct CarriedSettingsTests {
         _ = try await bench.service.execute(derive(request))
         let sent = try #require(bench.transport.sent.first)
         #expect(sent.method == .put && sent.target == "/v1/x")
-        #expect(sent.body.text == (derive == .usingContent || derive == .all ? "derived" : "sent"))
+        #expect(sent.text == (derive == .usingContent || derive == .all ? "derived" : "sent"))
         #expect(sent.fields.values(.contentType) == [MediaType.plainText])
     }
 }

@@ -4,34 +4,44 @@ import Testing
 
 @Suite("The facts about a failure that a caller is told", .timeLimit(.minutes(5)))
 struct FailureTaxonomyTests {
-    @Test(
-        "Only 200 to 299 is a success; every other status is a failure that keeps status, class, answer and request",
-        .clauses("G1-02", "G1-04", "G3-03", "G3-04", "T-03", "T-82"),
-        arguments: [
-            (300, Status.Class.redirection), (304, .redirection), (399, .redirection), (400, .clientError),
-            (401, .clientError), (404, .clientError), (499, .clientError), (500, .serverError),
-            (503, .serverError), (509, .serverError), (599, .serverError),
-        ] as [(UInt16, Status.Class)]
-    )
-    func statusClasses(code: UInt16, wanted: Status.Class) async throws {
-        let bench = try ServiceBench([.answer(Status(rawValue: code), [("X-Why", "because")], "no")])
-        let failure = try #require(await bench.failure(of: .plain()))
-        #expect(failure.kind == .httpStatus && failure.status?.class == wanted)
-        #expect(failure.status?.rawValue == code && failure.response?.text == "no")
-        #expect(failure.response?.fields[try #require(FieldName("x-why"))] == "because")
-        #expect(
-            failure.request?.target == "x" && failure.sent == (wanted == .clientError ? .refused : .answered)
-        )
-    }
+    private static let request = Request<HTTPResponse>(.post, "orders", content: .text("two"))
 
     @Test(
-        "Both ends of the range of successes are in it",
-        .clauses("G3-03"),
-        arguments: [200, 204, 299] as [UInt16]
+        "Only 200 to 299 is a success; every other status is a failure that keeps status, class, answer and request",
+        .clauses(
+            "G1-02",
+            "G1-04",
+            "G1-05",
+            "G2-01",
+            "G3-03",
+            "G3-04",
+            "N-12",
+            "T-03",
+            "T-07",
+            "T-81",
+            "T-82",
+            "T-83",
+            "UC-14"
+        ),
+        arguments: [
+            (200, nil), (204, nil), (299, nil), (300, .redirection), (304, .redirection), (399, .redirection),
+            (400, .clientError), (401, .clientError), (404, .clientError), (499, .clientError),
+            (500, .serverError), (503, .serverError), (599, .serverError),
+        ] as [(UInt16, Status.Class?)],
+        ["", "content"]
     )
-    func successes(code: UInt16) async throws {
-        let bench = try ServiceBench([.answer(Status(rawValue: code))])
-        #expect(try await bench.service.execute(.plain()).status.rawValue == code)
+    func statuses(answer: (code: UInt16, class: Status.Class?), body: String) async throws {
+        let challenge = [("WWW-Authenticate", "Bearer error=\"invalid_token\"")]
+        let bench = try ServiceBench([.answer(Status(rawValue: answer.code), challenge, body)])
+        let outcome = await bench.run(Self.request)
+        let response = try #require(outcome.value ?? outcome.failure?.response)
+        #expect(response.text == body && response.status.rawValue == answer.code)
+        #expect(response.fields.pairs.map(\.value) == ["Bearer error=\"invalid_token\""])
+        #expect((outcome.failure == nil) == (answer.class == nil) && bench.transport.sent.count == 1)
+        guard let failure = outcome.failure else { return }
+        #expect(failure.kind == .httpStatus && failure.status?.class == answer.class)
+        #expect(failure.status?.rawValue == answer.code && failure.request?.target == "orders")
+        #expect(failure.sent == (answer.class == .clientError ? .refused : .answered))
     }
 
     @Test(
@@ -41,116 +51,115 @@ struct FailureTaxonomyTests {
     )
     func strangeStatuses(code: UInt16) async throws {
         let bench = try ServiceBench([.answer(Status(rawValue: code), [], "body")])
-        let failure = try #require(await bench.failure(of: .plain()))
+        let failure = try #require(await bench.failure(of: Self.request))
         #expect(failure.kind == .httpProtocolError && failure.status == nil)
     }
 
     @Test(
-        "A failure before or without an answer has no answer, and says whether the request was sent",
-        .clauses("G1-03", "G1-04", "G3-02", "G3-04"),
+        "Kind and verdict reach the caller as they are, without an answer and with the request",
+        .clauses(
+            "AX-01",
+            "AX-09",
+            "G1-03",
+            "G1-04",
+            "G3-02",
+            "G3-04",
+            "T-80",
+            "T-84",
+            "T-85",
+            "T-86",
+            "T-89",
+            "T-127"
+        ),
         arguments: [
-            (FailureKind.dnsError, Sent.neverSent), (.connectionRefused, .neverSent),
-            (.connectionTimeout, .neverSent), (.tlsCertificateError, .neverSent),
-            (.httpResponseTimeout, .unknown), (.connectionTerminated, .unknown),
-            (.httpResponseIncomplete, .unknown),
-        ]
+            // Offline.
+            (.connectionRefused, .neverSent), (.destinationUnavailable, .neverSent), (.dnsError, .neverSent),
+            (.tlsCertificateError, .neverSent), (.destinationIPProhibited, .neverSent),
+            // Too late.
+            (.connectionTimeout, .neverSent), (.dnsTimeout, .neverSent), (.httpResponseTimeout, .unknown),
+            (.connectionReadTimeout, .unknown), (.connectionWriteTimeout, .unknown),
+            // Neither answer nor word why.
+            (.httpResponseIncomplete, .unknown), (.connectionTerminated, .unknown),
+            // A failure that only another transport knows.
+            ("quic_version_unknown", .unknown), (.cancelled, .unknown),
+        ] as [(FailureKind, Sent)]
     )
-    func transportFailures(kind: FailureKind, sent: Sent) async throws {
+    func transport(kind: FailureKind, sent: Sent) async throws {
         let bench = try ServiceBench([.fail(kind, sent)])
-        let failure = try #require(await bench.failure(of: .plain()))
+        let outcome = await bench.run(Self.request)
+        let failure = try #require(outcome.failure)
         #expect(failure.kind == kind && failure.sent == sent)
-        #expect(failure.response == nil && failure.status == nil && failure.request?.target == "x")
+        #expect(failure.status == nil && failure.response == nil && failure.request?.target == "orders")
+        #expect(outcome.source == nil && outcome.attempts.count == 1)
     }
 
-    @Test("A success without content is a success; a policy may want content", .clauses("G1-05", "T-81"))
-    func emptySuccess() async throws {
-        let bench = try ServiceBench([.answer(200), .answer(200)])
-        #expect(try await bench.service.execute(.plain()).bytes == [])
-        #expect(await bench.failure(of: .recipe())?.kind == .emptyResponse)
+    @Test(
+        "Whatever a transform or a map throws, the caller finds it in a decoding failure",
+        .clauses("G1-06", "G3-05", "T-49"),
+        arguments: [false, true]
+    )
+    func thrown(isMap: Bool) async throws {
+        let bench = try ServiceBench([.answer(200)])
+        let request =
+            isMap
+            ? Request.plain().map { _ -> Int in throw Problem(code: "burnt") }
+            : Request<Int>(HTTPRequest(method: .get, target: "x")) { _ in throw Problem(code: "burnt") }
+        let failure = try #require(await bench.failure(of: request))
+        #expect(failure.kind == .decoding && failure.underlying as? Problem == Problem(code: "burnt"))
+    }
 
+    @Test(
+        "The policy says what a success is, the transport only carries it",
+        .clauses("G1-01", "G1-05", "UC-13")
+    )
+    func layers() async throws {
+        let listed = try ServiceBench([.answer(404, [], "none yet"), .answer(204)]) {
+            $0.success.statuses = StatusSet(codes: [404])
+        }
+        #expect(try await listed.service.execute(.plain()).text == "none yet")
+        #expect(await listed.failure(of: .plain())?.status == 204)
         let strict = try ServiceBench([.answer(200)]) { $0.response.empty = .error }
         let failure = try #require(await strict.failure(of: .plain()))
         #expect(failure.kind == .emptyResponse && failure.status == 200)
     }
 
-    @Test("A recipe that can be read is the value; the answer is decoded once", .clauses("G1-06", "T-01"))
-    func decoded() async throws {
-        let bench = try ServiceBench([.answer(200, [], #"{"title":"soup"}"#)])
-        #expect(try await bench.service.execute(Request.recipe("recipes/1")) == Recipe(title: "soup"))
-        #expect(bench.transport.sent.map(\.target) == ["/v1/recipes/1"])
-        #expect(bench.transport.sent.map(\.method) == [.get])
+    @Test(
+        "A service that nobody holds any more still ends what is under way",
+        .runQueue,
+        .clauses("T-88", "X-13"),
+        arguments: [200, 500]
+    )
+    func teardown(status: UInt16) async throws {
+        let endings = Endings()
+        var bench: StreamBench? = try StreamBench(observers: [endings])
+        let gate = try #require(bench?.gate)
+        weak let service = bench?.service
+        let job = Task { [weak service] in await service?.outcome(of: Self.request) }
+        await untilIdle()
+        bench = nil
+        gate.answer("orders", Status(rawValue: status))
+        let outcome = try #require(await job.joined())
+        #expect((outcome.value?.status ?? outcome.failure?.status)?.rawValue == status)
+        #expect(endings.jobs.count == 1)
+        #expect(service == nil)
     }
 
     @Test(
-        "A 200 that is no recipe is a decoding failure with the decoder's error, not a status failure",
-        .clauses("G1-10", "G3-05", "T-02", "T-98"),
-        arguments: ["<html>", "{}", ""]
+        "A request is a value: sent twice it is two exchanges, cancelled before it is none",
+        .runQueue,
+        .clauses("T-107")
     )
-    func undecodable(content: String) async throws {
-        let bench = try ServiceBench([.answer(200, [], content)])
-        let failure = try #require(await bench.failure(of: .recipe()))
-        #expect(failure.kind == (content.isEmpty ? .emptyResponse : .decoding))
-        #expect(failure.status == 200 && failure.underlying != nil)
-        #expect(failure.response?.text == content && bench.transport.sent.count == 1)
-        #expect(failure.detail.contains("Recipe") && !failure.detail.contains("html"))
-    }
-
-    @Test(
-        "A transform may throw any error, and the caller finds it in the failure",
-        .clauses("G1-06", "G3-05")
-    )
-    func transformError() async throws {
-        let bench = try ServiceBench([.answer(200)])
-        let request = Request<Int>(HTTPRequest(method: .get, target: "x")) { _ in
-            throw RecipeProblem(code: "burnt")
+    func twice() async throws {
+        let bench = try ServiceBench([.answer(200, [], "one"), .answer(200, [], "two"), .answer(200)])
+        #expect(try await bench.service.execute(Self.request).text == "one")
+        #expect(try await bench.service.execute(Self.request).text == "two")
+        let third = Task {
+            await untilCancelled()
+            return await bench.run(Self.request)
         }
-        let failure = try #require(await bench.failure(of: request))
-        #expect(
-            failure.kind == .decoding && failure.underlying as? RecipeProblem == RecipeProblem(code: "burnt")
-        )
+        third.cancel()
+        let outcome = await third.value
+        #expect(outcome.value == nil && outcome.failure?.kind == .cancelled)
+        #expect(outcome.failure?.sent == .neverSent && bench.transport.sent.count == 2)
     }
-
-    @Test(
-        "A failure that a closure throws is taken as it is, not wrapped in another",
-        .clauses("G1-07", "T-99")
-    )
-    func noNesting() async throws {
-        let bench = try ServiceBench([.answer(200), .answer(200)])
-        let own = Failure("out_of_salt", sent: .answered, "no salt")
-        let transforming = Request<Int>(HTTPRequest(method: .get, target: "x")) { _ in throw own }
-        var validating = Request.plain()
-        validating.successValidator = { _ in throw own }
-        for failure in [await bench.failure(of: transforming), await bench.failure(of: validating)] {
-            #expect(failure?.kind == "out_of_salt" && failure?.detail == "no salt")
-            #expect(failure?.underlying == nil)
-        }
-    }
-
-    @Test("Each job has one outcome, of one kind: a value or a failure", .clauses("G3-01", "G1-15"))
-    func oneOutcome() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench(
-            [.answer(503), .answer(200), .answer(503), .answer(404)],
-            policy: { $0.recovery = [.again(on: [503])] },
-            observers: [EndObserver(log: log)]
-        )
-        _ = try await bench.service.execute(.plain())
-        await #expect(throws: Failure.self) { try await bench.service.execute(.plain()) }
-        #expect(log.lines == ["succeeded", "failed"])
-    }
-
-    @Test("The policy says what a success is, the transport only carries it", .clauses("G1-01", "UC-14"))
-    func layers() async throws {
-        let bench = try ServiceBench([.answer(404, [], "none yet")]) {
-            $0.success.statuses = StatusSet(codes: [404], classes: [.success])
-        }
-        #expect(try await bench.service.execute(.plain()).text == "none yet")
-    }
-}
-
-/// Notes how every job ended.
-private struct EndObserver: AttemptObserver {
-    let log: CallLog
-
-    func finished(_ job: FinishedJob) { log.note(job.failure == nil ? "succeeded" : "failed") }
 }

@@ -13,25 +13,15 @@ final class GateTransport: Transport {
         var peak = 0
     }
 
-    private struct Held {
-        let target: String
-        let continuation: CheckedContinuation<Status?, Never>
-    }
-
-    private struct Watcher {
-        let condition: @Sendable (View) -> Bool
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var view = View()
-        var held: [Int: Held] = [:]
-        var watchers: [Watcher] = []
+        var held: [Int: (target: String, continuation: CheckedContinuation<Status?, Never>)] = [:]
 
-        mutating func due() -> [CheckedContinuation<Void, Never>] {
-            let due = watchers.filter { $0.condition(view) }
-            watchers.removeAll { $0.condition(view) }
-            return due.map(\.continuation)
+        /// Takes an exchange out of those in flight.
+        mutating func take(_ id: Int) -> CheckedContinuation<Status?, Never>? {
+            guard let (target, continuation) = held.removeValue(forKey: id) else { return nil }
+            if let place = view.inFlight.firstIndex(of: target) { view.inFlight.remove(at: place) }
+            return continuation
         }
     }
 
@@ -43,40 +33,13 @@ final class GateTransport: Transport {
 
     var view: View { state.withLock { $0.view } }
 
-    /// Waits until what can be seen is so, or the test's time is up.
-    func until(_ condition: @escaping @Sendable (View) -> Bool) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isSo = state.withLock { state in
-                    if condition(state.view) || Task.isCancelled { return true }
-                    state.watchers.append(Watcher(condition: condition, continuation: continuation))
-                    return false
-                }
-                if isSo { continuation.resume() }
-            }
-        } onCancel: {
-            let watchers = state.withLock { state in
-                defer { state.watchers = [] }
-                return state.watchers
-            }
-            for watcher in watchers { watcher.continuation.resume() }
-        }
-    }
-
     /// Answers the oldest exchange with that target; it must be in flight.
     func answer(_ target: String, _ status: Status = 200) {
-        let (held, due) = state.withLock { state in
-            let id = state.held.filter { $0.value.target == target }.keys.min()
-            guard let id, let held = state.held.removeValue(forKey: id) else {
-                preconditionFailure("\(target) is not in flight")
-            }
-            if let place = state.view.inFlight.firstIndex(of: target) {
-                state.view.inFlight.remove(at: place)
-            }
-            return (held, state.due())
+        let continuation = state.withLock { state in
+            state.held.filter { $0.value.target == target }.keys.min().flatMap { state.take($0) }
         }
-        for continuation in due { continuation.resume() }
-        held.continuation.resume(returning: status)
+        guard let continuation else { preconditionFailure("\(target) is not in flight") }
+        continuation.resume(returning: status)
     }
 
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
@@ -91,44 +54,32 @@ final class GateTransport: Transport {
     }
 
     private func exchange(_ target: String) async -> Status? {
-        let (id, due) = state.withLock { state in
+        let id = state.withLock { state in
             state.view.sent.append(target)
-            return (state.view.sent.count, state.due())
+            return state.view.sent.count
         }
-        for continuation in due { continuation.resume() }
         if let status = status(target) { return status }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { keep($0, id, target) }
+            await withCheckedContinuation { continuation in
+                let isKept = state.withLock { state in
+                    guard !Task.isCancelled else {
+                        state.view.cancelled.append(target)
+                        return false
+                    }
+                    state.held[id] = (target, continuation)
+                    state.view.inFlight.append(target)
+                    state.view.peak = max(state.view.peak, state.held.count)
+                    return true
+                }
+                if !isKept { continuation.resume(returning: nil) }
+            }
         } onCancel: {
-            cancel(id)
-        }
-    }
-
-    private func keep(_ continuation: CheckedContinuation<Status?, Never>, _ id: Int, _ target: String) {
-        let (isKept, due) = state.withLock { state in
-            guard !Task.isCancelled else {
-                state.view.cancelled.append(target)
-                return (false, state.due())
+            let continuation = state.withLock { state in
+                let continuation = state.take(id)
+                if continuation != nil { state.view.cancelled.append(target) }
+                return continuation
             }
-            state.held[id] = Held(target: target, continuation: continuation)
-            state.view.inFlight.append(target)
-            state.view.peak = max(state.view.peak, state.held.count)
-            return (true, state.due())
+            continuation?.resume(returning: nil)
         }
-        for continuation in due { continuation.resume() }
-        if !isKept { continuation.resume(returning: nil) }
-    }
-
-    private func cancel(_ id: Int) {
-        let (held, due) = state.withLock { state -> (Held?, [CheckedContinuation<Void, Never>]) in
-            guard let held = state.held.removeValue(forKey: id) else { return (nil, []) }
-            if let place = state.view.inFlight.firstIndex(of: held.target) {
-                state.view.inFlight.remove(at: place)
-            }
-            state.view.cancelled.append(held.target)
-            return (held, state.due())
-        }
-        for continuation in due { continuation.resume() }
-        held?.continuation.resume(returning: nil)
     }
 }

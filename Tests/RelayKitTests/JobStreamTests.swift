@@ -7,51 +7,33 @@ import Testing
 struct JobStreamTests {
     private static let payloads = [#"{"title":"a"}"#, #"{"title":"b"}"#, "<garbage>", #"{"title":"d"}"#]
 
-    /// Four payloads, the third of them garbage, each asked for by a request of its own.
-    private func books(
-        _ order: JobOrder,
-        _ change: @Sendable (inout Request<Book>) -> Void
-    ) async throws -> [JobOutcome<Book>] {
+    @Test(
+        "Good, good, garbage, good are four outcomes, the third a failure or a placeholder that is marked as one",
+        .clauses("T-123", "T-124", "UC-02", "UC-17", "UC-18", "UC-19"),
+        arguments: JobOrder.allCases,
+        [true, false]
+    )
+    func garbage(order: JobOrder, isReplaced: Bool) async throws {
         let bench = try ServiceBench(
             [],
             answer: { request in .answer(200, [], Self.payloads[Int(request.target.suffix(1)) ?? 0]) }
         )
         let requests = (0..<4).map { index in
-            var request = Request<Book>(.get, "\(index)", decoder: ShapeCoder())
-            change(&request)
+            var request = Request.book(RequestPath("\(index)"))
+            if isReplaced { request.placeholder = { _ in Book(title: "none") } }
             return request
         }
-        let input = AsyncStream { continuation in
-            for request in requests { continuation.yield(request) }
-            continuation.finish()
-        }
         var outcomes: [JobOutcome<Book>] = []
-        for await outcome in bench.service.outcomes(of: input, order: order) { outcomes.append(outcome) }
-        return outcomes.sorted { $0.index < $1.index }
-    }
-
-    @Test(
-        "Good, good, garbage, good are four values, the third a placeholder and marked as one",
-        .clauses("UC-02", "UC-17", "UC-19", "T-123"),
-        arguments: JobOrder.allCases
-    )
-    func placeholder(order: JobOrder) async throws {
-        let outcomes = try await books(order) { $0.placeholder = { _ in Book(title: "none") } }
-        #expect(outcomes.map(\.gave?.title) == ["a", "b", "none", "d"])
-        #expect(outcomes.map(\.source) == [.upstream, .upstream, .placeholder, .upstream])
-    }
-
-    @Test(
-        "Without a placeholder the third is a failure, and the fourth still comes",
-        .clauses("UC-17", "UC-18", "UC-19", "T-124"),
-        arguments: JobOrder.allCases
-    )
-    func failureInside(order: JobOrder) async throws {
-        let outcomes = try await books(order) { _ in }
-        #expect(outcomes.map(\.gave?.title) == ["a", "b", nil, "d"])
+        for await outcome in bench.service.outcomes(of: input(requests), order: order) {
+            outcomes.append(outcome)
+        }
+        outcomes.sort { $0.index < $1.index }
+        #expect(outcomes.map(\.value?.title) == ["a", "b", isReplaced ? "none" : nil, "d"])
         #expect(outcomes.map(\.index) == [0, 1, 2, 3])
-        #expect(outcomes[2].endedWith?.kind == .decoding)
-        #expect(outcomes[2].endedWith?.response?.words == "<garbage>")
+        #expect(outcomes.map(\.source) == [.upstream, .upstream, isReplaced ? .placeholder : nil, .upstream])
+        if isReplaced { return }
+        #expect(outcomes[2].failure?.kind == .decoding)
+        #expect(outcomes[2].failure?.response?.text == "<garbage>")
     }
 
     @Test("No failure of any stage ends the stream", .clauses("UC-17", "UC-18"), arguments: JobOrder.allCases)
@@ -62,19 +44,15 @@ struct JobStreamTests {
             .answer(200), .fail(.cancelled, .unknown), .answer(200),
         ]
         let bench = try ServiceBench(steps)
-        var unprepared = Request<HTTPResponse>(.get, "x")
+        var unprepared = Request.plain()
         unprepared.preparation = [Prepare(.job) { _, _ in throw InputBroken() }]
         let requests =
-            steps.map { _ in Request<HTTPResponse>(.get, "x") } + [unprepared] + [
+            steps.map { _ in Request.plain() } + [unprepared] + [
                 Request<HTTPResponse>(.get, "../escape")
             ]
-        let input = AsyncStream { continuation in
-            for request in requests { continuation.yield(request) }
-            continuation.finish()
-        }
         var kinds: [String] = []
-        for await outcome in bench.service.outcomes(of: input, maxConcurrent: 1, order: order) {
-            kinds.append(outcome.endedWith?.kind.rawValue ?? "ok")
+        for await outcome in bench.service.outcomes(of: input(requests), maxConcurrent: 1, order: order) {
+            kinds.append(outcome.failure?.kind.rawValue ?? "ok")
         }
         #expect(
             kinds == [
@@ -91,12 +69,12 @@ struct JobStreamTests {
         var indices: [Int] = []
         for (target, index) in [("c", 2), ("a", 0), ("b", 1)] {
             async let answered: Void = {
-                await bench.gate.until { $0.sent.count == 3 && $0.inFlight.contains(target) }
+                await untilIdle()
                 bench.gate.answer(target)
             }()
             let outcome = try #require(try await outcomes.next())
             await answered
-            #expect(outcome.gave?.words == target && outcome.index == index)
+            #expect(outcome.value?.text == target && outcome.index == index)
             indices.append(outcome.index)
         }
         #expect(indices == [2, 0, 1])
@@ -107,20 +85,21 @@ struct JobStreamTests {
     func inputOrder() async throws {
         let endings = Endings()
         let bench = try StreamBench(observers: [endings])
-        let chronicle = Chronicle()
+        let log = Log()
         let reading = Task { [service = bench.service] in
             for try await outcome in service.outcomes(of: Inputs(["a", "b", "c"]), order: .input) {
-                chronicle.note(outcome.gave?.words ?? "failed")
+                log.note(outcome.value?.text ?? "failed")
             }
         }
-        await bench.gate.until { $0.inFlight.count == 3 }
+        await untilIdle()
+        #expect(bench.gate.view.inFlight.count == 3)
         bench.gate.answer("c")
         bench.gate.answer("b")
         await untilIdle()
-        #expect(chronicle.entries == [])
+        #expect(log.lines == [])
         bench.gate.answer("a")
         try await reading.joined()
-        #expect(chronicle.entries == ["a", "b", "c"])
+        #expect(log.lines == ["a", "b", "c"])
     }
 
     @Test(
@@ -145,8 +124,8 @@ struct JobStreamTests {
         }
         for answered in 0..<10 {
             let expected = min(limit.expected, 10 - answered)
-            await bench.gate.until { $0.inFlight.count == expected }
             await untilIdle()
+            #expect(bench.gate.view.inFlight.count == expected)
             #expect(bench.gate.view.sent.count == min(10, answered + limit.expected))
             bench.gate.answer(targets[answered])
         }

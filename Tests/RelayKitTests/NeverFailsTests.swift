@@ -4,6 +4,8 @@ import Testing
 
 @Suite("A policy that never fails", .runQueue, .timeLimit(.minutes(5)))
 struct NeverFailsTests {
+    private struct Odd: Error {}
+
     private func bench(
         _ steps: [ScriptedTransport.Step],
         preparation: [any PreparationStrategy] = [],
@@ -19,15 +21,6 @@ struct NeverFailsTests {
         )
     }
 
-    private func run(
-        _ bench: ServiceBench,
-        _ change: (inout Request<HTTPResponse>) -> Void = { _ in }
-    ) async -> JobOutcome<HTTPResponse> {
-        var request: Request<HTTPResponse> = Request(.get, "x")
-        change(&request)
-        return await bench.service.outcome(of: request)
-    }
-
     @Test(
         "The caller gets a marked answer and nothing is breached, whatever the upstream does",
         .clauses("N-14"),
@@ -38,85 +31,50 @@ struct NeverFailsTests {
     )
     func answered(step: ScriptedTransport.Step) async throws {
         let bench = try bench([step])
-        let outcome = await run(bench)
-        #expect(outcome.source == .placeholder && bench.service.breaches == 0)
+        #expect(await bench.run().source == .placeholder && bench.service.breaches == 0)
     }
 
     @Test(
         "A failure that a program's own code makes is a breach: counted, told to the caller, and no more than that",
-        .clauses("N-14")
+        .clauses("N-14", "UC-03")
     )
     func breached() async throws {
-        struct Odd: Error {}
         let stops = try bench(
             [.answer(500), .answer(200)],
-            before: [.strategy(Advice { _, _, _ in .stop(Failure("own", sent: .answered, "")) })]
+            before: [.advice { _, _, _ in .stop(Failure("own", sent: .answered, "")) }]
         )
-        #expect(await run(stops).source == nil)
-        #expect(stops.service.breaches == 1)
-        #expect(await run(stops).source == .upstream)
-        #expect(stops.service.breaches == 1)
+        #expect(await stops.run().source == nil && stops.service.breaches == 1)
+        #expect(await stops.run().source == .upstream && stops.service.breaches == 1)
         for phase in PreparationPhase.allCases {
-            let unprepared = try bench([], preparation: [Prepare(phase) { _, _ in throw Odd() }])
-            let outcome = await run(unprepared)
-            let failure = #expect(throws: Failure.self) { try outcome.result.get() }
-            #expect(failure?.kind == .preparation && failure?.underlying is Odd)
-            #expect(unprepared.service.breaches == 1)
+            for error in [Odd(), CancellationError()] as [any Error & Sendable] {
+                let unprepared = try bench([], preparation: [Prepare(phase) { _, _ in throw error }])
+                let failure = await unprepared.run().failure
+                #expect(failure?.kind == .preparation && unprepared.service.breaches == 1)
+                #expect(failure?.underlying.map { type(of: $0) == type(of: error) } == true)
+            }
         }
         let unreadable = try bench([.answer(500)])
-        let outcome = await unreadable.service.outcome(
-            of: (Request(.get, "x") as Request<HTTPResponse>).map { _ -> Int in throw Odd() }
-        )
-        #expect(outcome.source == nil && unreadable.service.breaches == 1)
+        let failure = await unreadable.failure(of: Request.plain().map { _ -> Int in throw Odd() })
+        #expect(failure?.kind == .decoding && unreadable.service.breaches == 1)
     }
 
     @Test("A caller that wants no fallback, or went away, has no promise")
     func noPromise() async throws {
         let bench = try bench([.answer(500), .hold])
-        #expect(await run(bench) { $0.options.allowsFallback = false }.source == nil)
-        let job = Task { await run(bench) }
+        var request = Request.plain()
+        request.options.allowsFallback = false
+        #expect(await bench.run(request).source == nil)
+        let job = Task { await bench.run() }
         await untilIdle()
         job.cancel()
-        let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
-        #expect(failure?.kind == .cancelled && bench.service.breaches == 0)
+        #expect(await job.joined().failure?.kind == .cancelled && bench.service.breaches == 0)
     }
 
     @Test("A request's own placeholder keeps the promise too")
     func ownPlaceholder() async throws {
-        let bench = try bench(
-            [],
-            preparation: [Prepare(.job) { _, _ in throw Failure("x", sent: .neverSent, "") }]
-        )
-        let outcome = await run(bench) { $0.placeholder = { _ in HTTPResponse(status: 204) } }
-        #expect(outcome.source == .placeholder && bench.service.breaches == 0)
-    }
-
-    @Test("The relay tells of every breach, also of one before the first attempt")
-    func told() async {
-        let route = makeRoute {
-            $0.neverFails = true
-            $0.recovery = [rule("p", ["any"], placeholder())]
-            $0.request.wrap = pointer("/data")
-        }
-        let bench = Bench([.answer(500), .hold])
-        #expect(await bench.perform(on: route).source == .placeholder)
-        #expect(breaches(bench) == [])
-        var options = JobOptions()
-        options.allowsFallback = false
-        _ = await bench.perform(.post, on: route, body: .bytes(Array("no json".utf8)), options: options)
-        #expect(breaches(bench) == [])
-        _ = await bench.perform(.post, on: route, body: .bytes(Array("no json".utf8)))
-        #expect(breaches(bench) == ["preparation"])
-        let job = Task { await bench.perform(on: route) }
-        await untilIdle()
-        job.cancel()
-        _ = await job.joined()
-        #expect(breaches(bench) == ["preparation"])
-    }
-
-    private func breaches(_ bench: Bench) -> [String] {
-        bench.sink.events.compactMap {
-            if case .ended(let report) = $0, report.isBreach { report.failure?.kind.rawValue } else { nil }
-        }
+        let bench = try bench([], preparation: [Prepare(.job) { _, _ in throw Odd() }])
+        var request = Request.plain()
+        request.placeholder = { _ in HTTPResponse(status: 204) }
+        #expect(await bench.run(request).source == .placeholder && bench.service.breaches == 0)
     }
 }

@@ -8,7 +8,7 @@ struct OwnErrorTests {
     enum KitchenError: Error, Equatable {
         case outOfStock(String)
         case throttled(seconds: Int64)
-        case refusedInContent(RecipeProblem)
+        case refusedInContent(Problem)
         case unreadable
         case unreachable
         case other(UInt16)
@@ -25,7 +25,7 @@ struct OwnErrorTests {
 
     @Test(
         "An error type of the caller's own is made from the failure, and reads each status in its own way",
-        .clauses("G1-06", "G1-08"),
+        .clauses("G1-06", "G1-08", "G3-01", "T-125"),
         arguments: [
             (.answer(404, [], "salt"), .outOfStock("salt")),
             (.answer(429, [("Retry-After", "7")]), .throttled(seconds: 7)), (.answer(500), .other(500)),
@@ -43,22 +43,22 @@ struct OwnErrorTests {
         "A 200 that does not decode is offered to the error type, which may read the content as an error",
         .clauses("G1-09", "G1-10"),
         arguments: [
-            (#"{"code":"burnt"}"#, KitchenError.refusedInContent(RecipeProblem(code: "burnt"))),
+            (#"{"code":"burnt"}"#, KitchenError.refusedInContent(Problem(code: "burnt"))),
             ("<html>", .unreadable),
         ]
     )
     func secondChance(content: String, wanted: KitchenError) async throws {
         let bench = try ServiceBench([.answer(200, [], content)])
         await #expect(throws: wanted) {
-            try await bench.service.execute(.recipe(), throwing: KitchenError.self)
+            try await bench.service.execute(.book(), throwing: KitchenError.self)
         }
     }
 
-    @Test("A value that decodes never meets the error type", .clauses("G1-06"))
+    @Test("A value that decodes never meets the error type", .clauses("G1-06", "G3-01", "G3-17"))
     func success() async throws {
         let bench = try ServiceBench([.answer(200, [], #"{"title":"soup"}"#)])
-        let recipe = try await bench.service.execute(Request.recipe(), throwing: KitchenError.self)
-        #expect(recipe.title == "soup")
+        let book = try await bench.service.execute(Request.book(), throwing: KitchenError.self)
+        #expect(book.title == "soup")
     }
 }
 
@@ -68,8 +68,8 @@ extension OwnErrorTests.KitchenError: FailureInitializable {
             self.init(status: failure)
             return
         }
-        let problem = try? RecipeCoder().decodeContent(
-            RecipeProblem.self,
+        let problem = try? ShapeCoder().decodeContent(
+            Problem.self,
             from: failure.response?.bytes ?? []
         )
         self = problem.map { .refusedInContent($0) } ?? .unreadable

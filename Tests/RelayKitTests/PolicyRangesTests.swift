@@ -4,13 +4,6 @@ import Testing
 
 @Suite("Settings of a policy outside their ranges")
 struct PolicyRangesTests {
-    private func refusal(_ change: (inout RoutePolicy) throws -> Void) rethrows -> Refusal? {
-        do {
-            _ = try ServiceBench([]) { policy in try? change(&policy) }
-            return nil
-        } catch { return error as? Refusal }
-    }
-
     private func waits(_ schedule: Backoff.Schedule, _ jitter: Backoff.Jitter = .none) -> Refusal? {
         refusal { $0.recovery = [.backoff(Backoff(schedule: schedule, jitter: jitter))] }
     }
@@ -30,9 +23,6 @@ struct PolicyRangesTests {
             .exponential(base: .seconds(2), multiplier: 2, maximum: second),
         ] as [Backoff.Schedule] {
             #expect(waits(schedule)?.message.contains("\"backoff\"") == true, "\(schedule)")
-            for retry in [Int.min, 0, 1, 2, .max] {
-                #expect(Backoff(schedule: schedule, jitter: .none).delay(beforeRetry: retry) >= .zero)
-            }
         }
         for schedule in [
             .constant(.zero), .list([.zero]), .exponential(base: second, multiplier: 1, maximum: second),
@@ -53,21 +43,18 @@ struct PolicyRangesTests {
     @Test("Times of other settings have ranges too")
     func times() {
         for (attempt, total, isTaken) in [(1, 1, true), (10, 30, true), (31, 30, false)] {
-            let refusal = refusal {
-                $0.timeouts.attempt = .seconds(attempt)
-                $0.timeouts.total = .seconds(total)
+            let found = refusal {
+                ($0.timeouts.attempt, $0.timeouts.total) = (.seconds(attempt), .seconds(total))
             }
-            #expect((refusal == nil) == isTaken)
-            #expect(
-                isTaken || refusal?.message == "timeouts.attempt (31s) is longer than timeouts.total (30s)"
-            )
+            let message = "timeouts.attempt (31s) is longer than timeouts.total (30s)"
+            #expect(found?.message == (isTaken ? nil : message))
         }
         for (age, isTaken) in [
             (Duration.milliseconds(999), false), (.seconds(1), true), (.seconds(30 * 86_400), true),
             (.seconds(30 * 86_400 + 1), false), (.seconds(-1), false),
         ] {
-            let refusal = refusal { $0.response.keepsLastGood = LastGoodRule(maxAge: age) }
-            #expect((refusal == nil) == isTaken, "\(age)")
+            let found = refusal { $0.response.keepsLastGood = LastGoodRule(maxAge: age) }
+            #expect((found == nil) == isTaken, "\(age)")
         }
         let late = refusal { $0.recovery = [.backoff(maxRetryAfter: .seconds(-1))] }
         #expect(late?.message.contains("maxRetryAfter") == true)
@@ -87,20 +74,12 @@ struct PolicyRangesTests {
 
     @Test("A refresh no time, or more than ten times", arguments: [Int.min, 0, 1, 10, 11])
     func refreshes(times: Int) {
-        let refusal: Refusal?
-        do {
-            _ = try ServiceBench(
-                [],
-                policy: {
-                    $0.authentication = Authentication(form: .bearer, credential: "login")
-                    $0.recovery = [.reauthorize(maxTimes: times)]
-                },
-                credentials: [CredentialDefinition("login") { AccessToken("t") }]
-            )
-            refusal = nil
-        } catch { refusal = error as? Refusal }
-        #expect((refusal == nil) == (1...10).contains(times))
-        #expect(refusal?.message.contains("\(times) times") ?? true)
+        let found = refusal(credentials: [CredentialDefinition("login") { AccessToken("t") }]) {
+            $0.authentication = Authentication(form: .bearer, credential: "login")
+            $0.recovery = [.reauthorize(maxTimes: times)]
+        }
+        #expect((found == nil) == (1...10).contains(times))
+        #expect(found?.message.contains("\(times) times") ?? true)
     }
 
     @Test(

@@ -4,71 +4,24 @@ import Testing
 
 @Suite("The message that goes out for a request", .timeLimit(.minutes(5)))
 struct RequestMappingTests {
-    private func sent<Response>(
-        _ request: Request<Response>,
-        policy: (inout RoutePolicy) -> Void = { _ in }
-    ) async throws -> OutboundRequest {
-        let bench = try ServiceBench([.answer(200, [], "{}")], policy: policy)
-        _ = await bench.service.outcome(of: request)
-        #expect(bench.transport.sent.count == 1)
-        return try #require(bench.transport.sent.first)
-    }
-
     private let accept = FieldName.accept
-
-    @Test("A plain GET goes out once, as it is", .clauses("T-40", "T-04", "T-01"))
-    func plain() async throws {
-        let sent = try await sent(Request<HTTPResponse>(.get, "recipes", query: ["page": "2", "all": nil]))
-        #expect(sent.method == .get && sent.target == "/v1/recipes?page=2&all")
-        #expect(sent.fields.isEmpty && sent.body.length == 0)
-        // The library names itself as the sender where the program says nothing.
-        #expect(sent.addedFields.pairs.map(\.name) == ["User-Agent"])
-    }
-
-    @Test("Headers go out in their order, repeated ones too", .clauses("T-41"))
-    func headers() async throws {
-        let request = Request<HTTPResponse>(.get, "x", headers: ["Accept": "a", "X-B": "b", "Accept": "c"])
-        let sent = try await sent(request)
-        #expect(sent.fields.pairs.map { "\($0.name): \($0.value)" } == ["Accept: a", "X-B: b", "Accept: c"])
-    }
-
-    @Test("A POST carries its content and the content's media type", .clauses("T-42", "T-46"))
-    func content() async throws {
-        let sent = try await sent(Request<HTTPResponse>(.post, "x", content: .text("hello")))
-        #expect(sent.method == .post && sent.body.text == "hello")
-        #expect(sent.fields[.contentType] == "text/plain; charset=utf-8")
-    }
-
-    @Test("A header wins over the content's media type, whatever its case", .clauses("T-47", "X-05"))
-    func explicitType() async throws {
-        let request = Request<HTTPResponse>(
-            .post,
-            "x",
-            headers: ["content-TYPE": "text/soup"],
-            content: .text("hello")
-        )
-        let sent = try await sent(request)
-        #expect(sent.fields.values(.contentType) == ["text/soup"])
-    }
 
     @Test("Times are the policy's unless the request wants shorter ones", .clauses("T-43"))
     func defaults() async throws {
         let request = Request.plain()
         #expect(request.options.timeout == nil && request.options.attemptTimeout == nil)
         #expect(request.options.maxAttempts == nil && request.options.allowsFallback)
-        let ordinary = try await sent(request)
-        #expect(ordinary.deadline == Instant(nanoseconds: 10_000_000_000))
-        #expect(ordinary.timeouts.connect == .seconds(2) && ordinary.timeouts.idle == .seconds(10))
-
-        var tighter = request
-        tighter.options.attemptTimeout = .seconds(3)
-        #expect(try await sent(tighter).deadline == Instant(nanoseconds: 3_000_000_000))
-        var shorter = request
-        shorter.options.timeout = .seconds(1)
-        #expect(try await sent(shorter).deadline == Instant(nanoseconds: 1_000_000_000))
-        var looser = request
-        looser.options.attemptTimeout = .seconds(60)
-        #expect(try await sent(looser).deadline == Instant(nanoseconds: 10_000_000_000))
+        for (timeout, attemptTimeout, seconds) in [
+            (nil, nil, 10), (nil, .seconds(3), 3), (.seconds(1), nil, 1), (nil, .seconds(60), 10),
+        ] as [(Duration?, Duration?, Int64)] {
+            var limited = request
+            (limited.options.timeout, limited.options.attemptTimeout) = (timeout, attemptTimeout)
+            let bench = try ServiceBench([.answer(200)])
+            _ = try await bench.service.execute(limited)
+            let sent = bench.transport.sent[0]
+            #expect(sent.deadline == Instant(nanoseconds: seconds * 1_000_000_000))
+            #expect(sent.timeouts.connect == .seconds(2) && sent.timeouts.idle == .seconds(10))
+        }
     }
 
     @Test(
@@ -136,18 +89,6 @@ struct RequestMappingTests {
         #expect(Request.plain().addingHeaders(["X-More": "1"]).http.fields.pairs.map(\.value) == ["1"])
     }
 
-    @Test("A map runs once, after a success, and not for the attempts before it", .clauses("T-49"))
-    func mapAfterSuccess() async throws {
-        let log = CallLog()
-        let bench = try ServiceBench([.answer(503), .answer(200, [], "soup")]) { $0.recovery = [.again()] }
-        let request = Request.plain().map { response in
-            log.note("mapped")
-            return (response.text ?? "").count
-        }
-        #expect(try await bench.service.execute(request) == 4)
-        #expect(log.lines == ["mapped"])
-    }
-
     @Test("A map may look at the exchange the value came from", .clauses("T-49"))
     func mapSeesExchange() async throws {
         let bench = try ServiceBench([
@@ -157,29 +98,7 @@ struct RequestMappingTests {
             "\(success.request.target) \(success.response.status.rawValue) \(response.fields[.location] ?? "")"
         }
         #expect(try await bench.service.execute(request) == "x 201 r/7")
-        let (recipe, exchange) = try await bench.service.execute(Request.recipe("r/7").withTransportSuccess())
-        #expect(recipe.title == "soup" && exchange.request.target == "r/7" && exchange.response.status == .ok)
-    }
-
-    @Test("When the inner transform fails, the map does not run", .clauses("T-49"))
-    func innerFails() async throws {
-        let bench = try ServiceBench([.answer(200, [], "<html>"), .answer(404)])
-        let request = Request.recipe().map { recipe in
-            Issue.record("mapped \(recipe)")
-            return 1
-        }
-        #expect(await bench.failure(of: request)?.kind == .decoding)
-        #expect(await bench.failure(of: request)?.status == 404)
-    }
-
-    @Test("An error a map throws is a failure like a decoder's", .clauses("T-49", "G3-05"))
-    func mapThrows() async throws {
-        let bench = try ServiceBench([.answer(200)])
-        let request = Request.plain().map { _ -> Int in throw RecipeProblem(code: "burnt") }
-        let failure = await bench.failure(of: request)
-        #expect(
-            failure?.kind == .decoding
-                && failure?.underlying as? RecipeProblem == RecipeProblem(code: "burnt")
-        )
+        let (book, exchange) = try await bench.service.execute(Request.book("r/7").withTransportSuccess())
+        #expect(book.title == "soup" && exchange.request.target == "r/7" && exchange.response.status == .ok)
     }
 }

@@ -1,6 +1,5 @@
 import RelayJSON
 import RelayKit
-import Synchronization
 
 /// A type that can be read from JSON without Codable's machinery: enough of a decoder for tests.
 protocol Shape: Decodable, Sendable {
@@ -55,9 +54,11 @@ struct APIProblem: Shape, Error, Equatable {
     }
 }
 
-/// The same, and a code alone will do.
-struct LooseProblem: Shape, Error, Equatable {
+/// The same, where a code alone will do; also the error that a program makes itself.
+struct Problem: Shape, Error, Equatable {
     let code: String
+
+    init(code: String) { self.code = code }
 
     init(shape: JSONValue) throws { code = try String(shape: shape["code"] ?? .null) }
 }
@@ -80,29 +81,9 @@ struct ShapeCoder: ContentDecoder, ContentEncoder {
     }
 }
 
-/// The events of a test, in order.
-final class Chronicle: Sendable {
-    private let kept = Mutex<[String]>([])
-
-    func note(_ text: String) { kept.withLock { $0.append(text) } }
-
-    var entries: [String] { kept.withLock { $0 } }
-}
-
-extension JobOutcome {
-    /// The value; nil for a failure.
-    var gave: Value? { try? result.get() }
-
-    /// The failure; nil for a value.
-    var endedWith: Failure? { if case .failure(let failure) = result { failure } else { nil } }
-}
-
-extension HTTPResponse {
-    var words: String { String(decoding: bytes, as: UTF8.self) }
-}
-
-extension OutboundRequest {
-    var words: String {
-        if case .bytes(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "" }
+extension Body {
+    /// The bytes in memory as text.
+    var text: String? {
+        if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 }

@@ -61,7 +61,7 @@ struct StackTests {
                 return step
             }
         )
-        let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
+        let outcome = await bench.service.outcome(of: .plain())
         #expect(outcome.failure != nil)
         let (sending, asked) = places.withLock { ($0.sending, $0.asked) }
         #expect(sending.count == count && asked.count == count)

@@ -22,6 +22,14 @@ struct StreamBench {
     }
 }
 
+/// The requests as the input of a stream.
+func input<Response>(_ requests: [Request<Response>]) -> AsyncStream<Request<Response>> {
+    AsyncStream { continuation in
+        for request in requests { continuation.yield(request) }
+        continuation.finish()
+    }
+}
+
 /// Why an input can break off.
 struct InputBroken: Error {}
 

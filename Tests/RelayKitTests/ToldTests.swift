@@ -6,7 +6,7 @@ import Testing
 @Suite("The facts that failures and observers tell", .timeLimit(.minutes(5)))
 struct ToldTests {
     /// Writes down which request it is told about.
-    private final class Log: AttemptObserver {
+    private final class Told: AttemptObserver {
         let lines = Mutex<[String]>([])
 
         private func note(_ what: String, _ job: String, _ route: String, _ request: HTTPRequest) {
@@ -28,19 +28,11 @@ struct ToldTests {
 
     @Test("Observers are told about which request they hear, also when a strategy has changed it")
     func observers() async throws {
-        let log = Log()
+        let log = Told()
         let bench = try ServiceBench(
             [.answer(503), .answer(204)],
             policy: {
-                $0.recovery = [
-                    .strategy(
-                        Advice { _, request, _ in
-                            var other = request
-                            other.target = "other"
-                            return .retry(other, after: .zero)
-                        }
-                    )
-                ]
+                $0.recovery = [.advice { _, request, _ in .retry(request) { $0.target = "other" } }]
             },
             observers: [log]
         )
@@ -65,7 +57,7 @@ struct ToldTests {
     func url(target: String, url: String) async throws {
         let bench = try ServiceBench([.answer(404)])
         let request = Request(HTTPRequest(method: .get, target: target)) { $0.response.status }
-        let failure = try #require(await bench.service.outcome(of: request).failure)
+        let failure = try #require(await bench.failure(of: request))
         #expect(failure.url == url && failure.status == 404)
         #expect("\(failure)" == "http_status: the upstream answered 404 (at \(url))")
     }
@@ -75,9 +67,9 @@ struct ToldTests {
         let bench = try ServiceBench([.answer(503), .fail(.connectionRefused, .neverSent)]) {
             $0.recovery = [.failover(to: 1, on: [503])]
         }
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, "x")).failure
+        let failure = await bench.failure(of: .plain())
         #expect(failure?.url == "https://two.example/x")
-        let none = await bench.service.outcome(of: Request<HTTPResponse>(.get, "../x")).failure
+        let none = await bench.failure(of: Request<HTTPResponse>(.get, "../x"))
         #expect(none?.kind == .preparation && none?.url == nil)
     }
 
@@ -102,16 +94,12 @@ struct ToldTests {
     @Test("A field that the policy's credential writes is nobody else's: the request says so and is not sent")
     func ownCredential() async throws {
         let own = Request<HTTPResponse>(.get, "x", headers: ["authorization": "Bearer mine"])
-        let step = Prepare(.attempt) { request, _ in
-            var request = request
-            request.fields.set("Authorization", "Bearer mine")
-            return request
-        }
+        let step = Prepare.changing { request, _ in request.fields.set("Authorization", "Bearer mine") }
         for (bench, request) in [
             (try guarded([.answer(200)]), own),
-            (try guarded([.answer(200)], preparation: [step]), Request<HTTPResponse>(.get, "x")),
+            (try guarded([.answer(200)], preparation: [step]), Request.plain()),
         ] {
-            let failure = try #require(await bench.service.outcome(of: request).failure)
+            let failure = try #require(await bench.failure(of: request))
             #expect(failure.kind == .preparation && bench.transport.sent.isEmpty)
             #expect(failure.detail.contains("Authorization") && failure.detail.contains("\"login\""))
             #expect(!failure.detail.contains("mine"))
@@ -121,13 +109,11 @@ struct ToldTests {
 
     @Test("A strategy's credential beside the policy's ends the job instead of being dropped")
     func strategysCredential() async throws {
-        let strategy = Advice { _, request, _ in
-            var other = request
-            other.fields.set("Authorization", "Bearer mine")
-            return .retry(other, after: .zero)
+        let strategy = RecoveryRule.advice { _, request, _ in
+            .retry(request) { $0.fields.set("Authorization", "Bearer mine") }
         }
-        let bench = try guarded([.answer(401), .answer(200)], [.strategy(strategy)])
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, "x")).failure
+        let bench = try guarded([.answer(401), .answer(200)], [strategy])
+        let failure = await bench.failure(of: .plain())
         #expect(failure?.kind == .preparation && bench.transport.sent.count == 1)
         #expect(failure?.sent == .refused, "the first attempt was")
     }
@@ -162,32 +148,5 @@ struct ToldTests {
         }
         // Without a credential plain http is the program's own choice.
         _ = try ServiceBench([], policy: { $0.upstreams = [upstream] })
-    }
-
-    @Test(
-        "The daemon's judge tells broken JSON from a name that stands twice, and reads past a byte order mark"
-    )
-    func judge() async throws {
-        for (body, kind, part) in [
-            (#"{"data":1,}"#, .decoding, "is not JSON at byte 9: no comma"),
-            (#"{"data":1,"data":2}"#, .decoding, "two members of one name in one object, at byte 10"),
-            ("\u{FEFF}" + #"{"error":{"code":"gone"}}"#, .apiError, "gone"),
-            ("", .emptyResponse, "the answer is empty"),
-        ] as [(String, FailureKind, String)] {
-            let bench = try ServiceBench([.answer(200, [], body)]) {
-                $0.apiError = APIErrorRule(require: [pointer("/error/code")], code: pointer("/error/code"))
-                $0.response.unwrap = pointer("/data")
-                $0.response.empty = .error
-            }
-            let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, "x")).failure
-            #expect(
-                failure?.kind == kind && failure?.detail.contains(part) == true,
-                "\(String(describing: failure))"
-            )
-        }
-        let bench = try ServiceBench([.answer(200, [], "\u{FEFF}" + #"{"data":[1]}"#)]) {
-            $0.response.unwrap = pointer("/data")
-        }
-        #expect(try await bench.service.execute(Request<HTTPResponse>(.get, "x")).text == "[1]")
     }
 }

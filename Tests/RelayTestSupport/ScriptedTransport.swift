@@ -8,6 +8,8 @@ package final class ScriptedTransport: Transport {
     package enum Step: Sendable {
         case answer(Status, [(String, String)] = [], String = "")
         case fail(FailureKind, Sent)
+        /// 200 with a body that comes by pieces.
+        case stream(any BodySource)
         /// Waits until `release` is called, then plays the next step.
         case hold
         /// Moves the clock, then plays the next step.
@@ -64,6 +66,11 @@ package final class ScriptedTransport: Transport {
                 guard await hold() else { throw Failure(.cancelled, sent: .unknown, "cancelled") }
                 step = next(request)
             case .fail(let kind, let sent): throw Failure(kind, sent: sent, "scripted")
+            case .stream(let source):
+                return InboundResponse(
+                    response: HTTPResponse(status: 200, body: .stream(source)),
+                    exchange: Exchange()
+                )
             case .answer(let status, let pairs, let body):
                 var fields = HeaderFields()
                 for (name, value) in pairs { fields.append(name, value) }

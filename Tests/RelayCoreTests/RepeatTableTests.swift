@@ -1,5 +1,7 @@
+import RelayBase
+import RelayCore
 import RelayJSON
-import RelayKit
+import RelayRoute
 import RelayTestSupport
 import Testing
 
@@ -20,15 +22,13 @@ struct RepeatTableTests {
         case none, retry, failover, refresh, retryAny, failoverAny
 
         var rules: [RecoveryRule] {
-            let any: FailureMatcher = [.any]
-            return switch self {
+            switch self {
             case .none: []
-            case .retry: [.again()]
-            case .failover: [.failover(to: 1, on: any)]
-            case .refresh: [.reauthorize(on: any)]
-            case .retryAny:
-                [.backoff(on: any, Backoff(schedule: .constant(.seconds(1)), jitter: .none), methods: .any)]
-            case .failoverAny: [.failover(to: 1, on: any, methods: .any)]
+            case .retry: [rule("again", ["any"], RelayTestSupport.retry(10))]
+            case .failover: [rule("failover", ["any"], .failover(upstream: 1))]
+            case .refresh: [rule("reauthorize", ["any"], .refreshCredentials(maxTimes: 1))]
+            case .retryAny: [rule("again", ["any"], RelayTestSupport.retry(3, methods: .any))]
+            case .failoverAny: [rule("failover", ["any"], .failover(upstream: 1, methods: .any))]
             }
         }
 
@@ -105,7 +105,7 @@ struct RepeatTableTests {
         let document = APIErrorRule(require: [pointer("/error")])
         let error = #"{"error":"busy"}"#
         @Sendable func named(_ status: Status) -> ErrorTypeRule {
-            ErrorTypeRule(on: [.any], apiCodes: [], kind: "busy", treatAsStatus: status)
+            ErrorTypeRule(on: FailureMatcher([.any]), apiCodes: [], kind: "busy", treatAsStatus: status)
         }
         return [
             success("an error document in a success", .answered, error) { $0.apiError = document },
@@ -243,64 +243,5 @@ struct RepeatTableTests {
                 #expect(run.words == (way.mayHaveActed ? over : open), Comment(rawValue: way.name))
             }
         }
-    }
-
-    @Test(
-        "A strategy repeats what was not carried out, or what its rule says",
-        arguments: [RepeatableMethods.idempotentOrKeyed, .any]
-    )
-    func strategy(methods: RepeatableMethods) async throws {
-        for way in Self.ways {
-            let bench = try ServiceBench([way.step, Self.good]) {
-                way.change(&$0)
-                let again = AdvisingStrategy("again") { _, request, _ in .retry(request, after: .zero) }
-                $0.recovery = [.strategy(again, methods: methods)]
-            }
-            let outcome = await bench.service.outcome(of: Request<HTTPResponse>.plain(.post))
-            let sends = methods == .any || !way.mayHaveActed ? 2 : 1
-            #expect(bench.transport.sent.count == sends, Comment(rawValue: way.name))
-            #expect(outcome.attempts.first?.failure?.sent == way.sent, Comment(rawValue: way.name))
-        }
-    }
-
-    @Test("The answer's status says what was carried out, whatever a program's code makes of the answer")
-    func program() async throws {
-        struct Broken: Error {}
-        var documented = Request<HTTPResponse>.plain(.post)
-        documented.errorDocument = ErrorDocument { _ in
-            Failure("mine", sent: .neverSent, "as if nothing had been sent", status: 404)
-        }
-        var validated = Request<HTTPResponse>.plain(.post)
-        validated.successValidator = { if $0.response.words == "bad" { throw Broken() } }
-        var renamed = Request<HTTPResponse>.plain(.post)
-        renamed.classify = { Failure("mine", sent: .neverSent, $0.detail, status: 404) }
-        let table: [(Request<HTTPResponse>, ScriptedTransport.Step, Sent)] = [
-            (documented, .answer(200), .answered), (documented, .answer(500), .answered),
-            (documented, .answer(409), .refused),
-            (documented, .answer(503, [("Retry-After", "1")]), .refused),
-            (validated, .answer(200, [], "bad"), .answered), (renamed, .answer(500), .answered),
-            (renamed, .answer(422), .refused), (renamed, .fail(.connectionTerminated, .unknown), .unknown),
-        ]
-        for (request, step, sent) in table {
-            let bench = try ServiceBench([step, .answer(200)]) { $0.recovery = [.again(2)] }
-            let outcome = await bench.service.outcome(of: request)
-            #expect(outcome.attempts.first?.failure?.sent == sent)
-            #expect(bench.transport.sent.count == (sent == .refused ? 2 : 1))
-        }
-    }
-
-    @Test("The refusal of a later attempt does not free a request of the key that made the first one safe")
-    func laterRefusal() async throws {
-        let advice = AdvisingStrategy("other-key") { failure, request, _ in
-            var request = request
-            if failure.sent == .refused { request.fields.set("Idempotency-Key", "other") }
-            return .retry(request, after: .zero)
-        }
-        let bench = try ServiceBench([.fail(.connectionTerminated, .unknown), .answer(429), .answer(200)]) {
-            $0.recovery = [.strategy(advice)]
-        }
-        let request = Request<HTTPResponse>(.post, "x", headers: ["Idempotency-Key": "a"])
-        let outcome = await bench.service.outcome(of: request)
-        #expect(bench.transport.sent.count == 2 && outcome.endedWith?.sent == .unknown)
     }
 }

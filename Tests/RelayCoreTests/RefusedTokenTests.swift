@@ -1,6 +1,5 @@
-import RelayKit
-import RelayTestSupport
-import Synchronization
+import RelayBase
+import RelayCore
 import Testing
 
 @Suite("A credential that is refused although it is fresh")
@@ -61,42 +60,5 @@ struct RefusedTokenMachineTests {
         machine.accepted(generation)
         #expect((machine.generation == nil) == ends)
         #expect((machine.refused(3, isFresh: false, now: at(0)) == nil) == ends)
-    }
-}
-
-@Suite("Jobs of a route that refuses every token", .timeLimit(.minutes(5)))
-struct RefusedTokenTests {
-    private let cooldown = HeldBack(
-        rule: "reauthorize",
-        reason: .freshTokenRefused(for: RefusedTokenMachine.firstWait)
-    )
-
-    @Test("Fifty of them cost one fetch more than one, and say why", arguments: CredentialKind.allCases)
-    func fewFetches(kind: CredentialKind) async throws {
-        let tokens = try TokenBench(kind)
-        tokens.wanted.withLock { $0 = 99 }
-        #expect(await tokens.run().attempts.count == 2)
-        for _ in 0..<50 {
-            let outcome = await tokens.run()
-            #expect(outcome.attempts.count == 1 && outcome.attempts[0].heldBack == [cooldown])
-        }
-        #expect(tokens.fetchCount == 2)
-    }
-
-    @Test(
-        "After the cool-down one is fetched again, which an upstream that takes it accepts",
-        arguments: CredentialKind.allCases
-    )
-    func recovers(kind: CredentialKind) async throws {
-        let tokens = try TokenBench(kind)
-        tokens.wanted.withLock { $0 = 3 }
-        _ = await tokens.run()
-        tokens.bench.time.advance(by: .seconds(1))
-        let outcome = await tokens.run()
-        #expect(outcome.source == .upstream && outcome.attempts.count == 2 && tokens.fetchCount == 3)
-        // The next refusal is the first again.
-        tokens.wanted.withLock { $0 = 4 }
-        #expect(await tokens.run().source == .upstream)
-        #expect(tokens.fetchCount == 4)
     }
 }

@@ -1,41 +1,8 @@
 import RelayKit
-import RelayTestSupport
 import Testing
 
 @Suite("The code that a program tests without a service", .timeLimit(.minutes(5)))
-struct RulesOfAttemptsTests {
-    private func attempts(_ steps: [(rule: String?, next: Attempt.Next?)]) -> [Attempt] {
-        steps.enumerated().map { index, step in
-            var attempt = Attempt(number: index + 1, upstream: "one", beganAt: 0)
-            attempt.rule = step.rule
-            attempt.next = step.next
-            return attempt
-        }
-    }
-
-    @Test("Rules that let a job go on are named once each, in the order they first acted")
-    func recoveredBy() {
-        let again = Attempt.Next.retry(after: .zero)
-        #expect(
-            attempts([
-                ("a", again), ("b", .refreshCredentials), ("a", again), (nil, .quickRecovery),
-                ("c", .respond(.stale)),
-            ])
-            .recoveredBy == ["a", "b", "c"]
-        )
-        #expect(attempts([("a", again), ("b", .fail)]).recoveredBy == ["a"])
-        #expect(attempts([(nil, nil)]).recoveredBy == [] && attempts([]).recoveredBy == [])
-    }
-
-    @Test("Only a rule that ended the job stopped it, and only after the last attempt")
-    func stoppedBy() {
-        #expect(attempts([("a", .retry(after: .zero)), ("b", .fail)]).stoppedBy == "b")
-        // The step after a rule's answer or wait may still fail; the rule did not mean it to.
-        #expect(attempts([("a", .respond(.placeholder))]).stoppedBy == nil)
-        #expect(attempts([("a", .retry(after: .zero)), (nil, nil)]).stoppedBy == nil)
-        #expect(attempts([]).stoppedBy == nil)
-    }
-
+struct TestableCodeTests {
     @Test("A strategy, a step and an observer can be called with values a test makes")
     func made() async throws {
         let strategy = Advice { _, request, context in
@@ -63,7 +30,7 @@ struct RulesOfAttemptsTests {
                 request: HTTPRequest(method: .get, target: "x"),
                 failure: failure,
                 source: nil,
-                attempts: attempts([(nil, nil)])
+                attempts: [Attempt(number: 1, upstream: "one", beganAt: 0)]
             )
         )
         #expect(endings.jobs.map(\.id) == ["j"])
