@@ -53,7 +53,7 @@ package enum ConfigurationReader {
             document = try JSONDocument(parsing: bytes)
         } catch {
             let source = SourceText(bytes)
-            let finding = Reading.Finding(
+            let finding = ReadContext.Finding(
                 isError: true,
                 range: error.offset..<error.offset,
                 pointer: JSONPointer(tokens: []),
@@ -64,7 +64,7 @@ package enum ConfigurationReader {
             let diagnostic = Diagnostic(finding, file: file, excerpts)
             return ReadResult(configuration: nil, diagnostics: [diagnostic], effective: nil)
         }
-        var reading = Reading(
+        var reading = ReadContext(
             root: document.root,
             accounts: accounts,
             wallSeconds: wallSeconds,
@@ -73,8 +73,12 @@ package enum ConfigurationReader {
         return read(document, file: file, &reading)
     }
 
-    private static func read(_ document: JSONDocument, file: String, _ reading: inout Reading) -> ReadResult {
-        for duplicate in document.duplicates.prefix(Reading.findingLimit) {
+    private static func read(
+        _ document: JSONDocument,
+        file: String,
+        _ reading: inout ReadContext
+    ) -> ReadResult {
+        for duplicate in document.duplicates.prefix(ReadContext.findingLimit) {
             reading.mask(duplicate.value)
             reading.elsewhere(document.root.path(to: duplicate.nameRange.lowerBound)) { reading in
                 reading.error(

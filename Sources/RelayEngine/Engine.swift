@@ -9,7 +9,7 @@ import Synchronization
 package final class Engine: Sendable {
     package let time: any ClockSource
     let entropy: any Entropy
-    private let keys = KeysUnderWay()
+    private let keys = IdempotencyLocks()
     private let current: Mutex<Snapshot>
     /// Counts the configurations.
     private let versions = Atomic<UInt64>(0)
@@ -24,7 +24,7 @@ package final class Engine: Sendable {
     package let tally = RelayTally()
     package let history = RouteHistory()
     /// Ends where a request comes.
-    package let rest = Rest()
+    package let rest = IdleSignal()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
@@ -117,7 +117,7 @@ package final class Engine: Sendable {
         let moment = time.now()
         if !isDurable, let pause = entry.state.pause(at: moment) { throw Engine.paused(pause, moment) }
         let id = JobID(milliseconds: now, random: (entropy.next(), entropy.next()))
-        var key: KeysUnderWay.Held?
+        var key: IdempotencyLocks.Held?
         if !isDurable, let text = terms.durable.idempotencyKey {
             key = try keys.hold(text, of: client, route: entry.route.name, by: id)
         }

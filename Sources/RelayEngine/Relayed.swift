@@ -17,10 +17,10 @@ package struct Relayed: ~Copyable {
     /// The request's permit, its idempotency key and its part in the count of those under way.
     struct Hold: ~Copyable, Sendable {
         private let engine: Engine
-        private let key: KeysUnderWay.Held?
+        private let key: IdempotencyLocks.Held?
         private var permit: RouteState.Permit?
 
-        init(_ engine: Engine, _ key: KeysUnderWay.Held?) {
+        init(_ engine: Engine, _ key: IdempotencyLocks.Held?) {
             self.engine = engine
             self.key = key
             engine.running.add(1, ordering: .relaxed)

@@ -27,7 +27,7 @@ package final class RequestRun {
     private enum Stage {
         case new(Body)
         /// In the queue for a permit.
-        case queued(RouteState.Turn, Body)
+        case queued(RouteState.PermitTicket, Body)
         case permitted(Body)
         case underWay(Execution)
         indirect case ended(Outcome)
@@ -210,7 +210,7 @@ package final class RequestRun {
 
     /// Waits for a permit; the wait counts against the job's time.
     @inline(never)
-    private func wait(_ place: RouteState.Turn, _ body: Body) async {
+    private func wait(_ place: RouteState.PermitTicket, _ body: Body) async {
         let time = relay.ports.time
         let (queued, deadline) = (time.now(), admission.deadline(since: head, moved: moved))
         var now = queued
@@ -254,7 +254,7 @@ package final class RequestRun {
     }
 
     /// The reason why requests like this one wait for a turn; nil where they do not.
-    private var waiting: TrafficHold? {
+    private var waiting: AttemptDeferral? {
         let (context, now) = (admission.context, relay.ports.time.now())
         let asked = RequestClass(
             context.method,

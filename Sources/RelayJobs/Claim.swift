@@ -33,10 +33,10 @@ package struct Claim: Sendable {
 extension Claim {
     /// Of a job that was claimed with its acceptance at `moment`, for an attempt to `upstream`.
     package init(_ token: ClaimToken, of new: NewJob, to upstream: String, at moment: JobMoment) {
-        let timeline = JobTimeline(at: moment)
+        let timeline = StoreClock(at: moment)
         var machine = JobStateMachine(
             runAt: timeline.now,
-            expiresAt: new.expiresAfter.map { JobTimeline.advance(timeline.now, by: $0) },
+            expiresAt: new.expiresAfter.map { StoreClock.advance(timeline.now, by: $0) },
             mayRepeat: new.record.mayRepeat,
             isDated: false,
             isBlocked: false,

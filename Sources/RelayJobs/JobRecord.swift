@@ -114,7 +114,7 @@ package struct NewJob: Sendable {
     /// Whether the request's content goes with the job's end, whatever that is.
     package var dropsContent = false
     /// The attempts for it before it was kept; nil of a job that is kept before any is made.
-    package var past: JobPast?
+    package var past: PriorAttempts?
     /// Whether its caller still waits; nil when it waits for ever.
     ///
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled

@@ -2,7 +2,7 @@ package import RelayBase
 
 /// The part of a durable job that changes, and every legal change of it.
 ///
-/// Times are milliseconds on the store's line (`JobTimeline`). A method that returns false has changed nothing:
+/// Times are milliseconds on the store's line (`StoreClock`). A method that returns false has changed nothing:
 /// what was asked is not legal in this state.
 package struct JobStateMachine: Equatable, Sendable {
     package var state: JobState
@@ -68,7 +68,7 @@ package struct JobStateMachine: Equatable, Sendable {
     }
 
     /// The attempts before its acceptance are its own: it is being retried.
-    package mutating func inherit(_ past: JobPast) {
+    package mutating func inherit(_ past: PriorAttempts) {
         attempts = UInt32(clamping: past.attempts.count)
         spentAttempts = UInt32(clamping: past.attempts.count { $0.isSpent })
         isInDoubt = past.leavesDoubt
@@ -239,12 +239,12 @@ extension JobStateMachine {
         case .retry(let delay, let reason):
             state = .retrying
             self.reason = reason
-            runAt = JobTimeline.advance(now, by: delay)
+            runAt = StoreClock.advance(now, by: delay)
         case .back(let delay, let reason):
             // A job that has failed before is still being retried, whatever held back its next attempt.
             state = attempts > 0 ? .retrying : .queued
             self.reason = reason
-            runAt = delay > .zero ? JobTimeline.advance(now, by: delay) : min(runAt, now)
+            runAt = delay > .zero ? StoreClock.advance(now, by: delay) : min(runAt, now)
         case .held(let reason):
             state = .held
             self.reason = reason

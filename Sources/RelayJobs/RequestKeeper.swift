@@ -8,7 +8,7 @@ package protocol RequestKeeper: AnyObject, Sendable {
     ///   - body: the request's, from its beginning.
     ///   - past: what was tried for it so far.
     /// - Returns: which job goes on with it, or why none does.
-    func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer
+    func keep(_ body: Body, _ past: PriorAttempts) async -> KeepAnswer
 }
 
 /// The result for a request that was to be kept.

@@ -44,7 +44,7 @@ package struct StoredJob: Sendable {
         position: Int64,
         machine: JobStateMachine,
         createdAt: Int64,
-        timeline: JobTimeline,
+        timeline: StoreClock,
         bodyLength: UInt64,
         hasBody: Bool,
         hasAnswer: Bool

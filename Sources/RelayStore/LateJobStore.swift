@@ -99,7 +99,7 @@ package final class LateJobStore: Sendable {
         var facts = StoreFacts()
         facts.maxBytes = state.withLock { $0.maxSize }
         facts.isFull = true
-        facts.disk = Ballast(path: options.directory + "/ballast", limit: 0).disk
+        facts.disk = ReserveFile(path: options.directory + "/ballast", limit: 0).disk
         return facts
     }
 }

@@ -14,7 +14,7 @@ package final class SQLiteJobStore: JobStore {
     private let fileThread: WorkerThread<BodyFiles>
     private let files: BodyFiles
     private let spools = Atomic<UInt64>(0)
-    private let ended: Ended
+    private let ended: Latch
 
     /// Bodies up to this size stand in their row.
     package static let inlineLimit = StoredBodyFile.pieceSize
@@ -52,12 +52,12 @@ package final class SQLiteJobStore: JobStore {
         _ now: JobMoment,
         opened: (Result<SQLiteJobStore, StoreError>) -> Void
     ) {
-        let ended = Ended()
+        let ended = Latch()
         // The directory is let go when everything that used it has ended.
         defer { ended.signal() }
         do throws(StoreError) {
             let directory = try StoreDirectory(options.directory)
-            let ballast = Ballast(path: directory.ballast, limit: options.ballast)
+            let ballast = ReserveFile(path: directory.ballast, limit: options.ballast)
             let writer = try Self.writer(directory, options, ballast, now)
             let files = writer.files
             let fileThread = try WorkerThread<BodyFiles>("store-files") { files }
@@ -89,7 +89,7 @@ package final class SQLiteJobStore: JobStore {
     private static func writer(
         _ directory: StoreDirectory,
         _ options: StoreOptions,
-        _ ballast: Ballast,
+        _ ballast: ReserveFile,
         _ now: JobMoment
     ) throws(StoreError) -> StoreWriter {
         do throws(StoreError) {
@@ -107,7 +107,7 @@ package final class SQLiteJobStore: JobStore {
         _ reader: WorkerThread<StoreReader>,
         _ fileThread: WorkerThread<BodyFiles>,
         _ files: BodyFiles,
-        _ ended: Ended
+        _ ended: Latch
     ) {
         self.queue = queue
         self.shared = shared

@@ -103,7 +103,7 @@ final class ConstrainedCondition: Sendable {
         return record
     }
 
-    private static func look(_ path: String) -> ConstrainedMachine.Sight {
+    private static func look(_ path: String) -> ConstrainedMachine.NetworkObservation {
         var facts = stat()
         if unsafe stat(path, &facts) == 0 { return .present }
         let reason = Errno.current

@@ -6,10 +6,10 @@ struct ConstrainedMachine {
     private(set) var sources = ConstrainedSources()
     private(set) var order = ConstrainedOrder.auto
     /// One for each of the files, in their order.
-    private(set) var sights: [Sight] = []
+    private(set) var sights: [NetworkObservation] = []
 
     /// The result of a look at a file.
-    enum Sight: Equatable {
+    enum NetworkObservation: Equatable {
         case absent
         case present
         /// It cannot be told; counts as absent.
@@ -54,7 +54,7 @@ struct ConstrainedMachine {
     }
 
     /// The files were looked at; a look at the files of another configuration says nothing.
-    mutating func looked(at files: [String], _ seen: [Sight]) {
+    mutating func looked(at files: [String], _ seen: [NetworkObservation]) {
         guard files == sources.files, seen.count == files.count else { return }
         sights = seen
     }

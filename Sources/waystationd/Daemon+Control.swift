@@ -11,7 +11,7 @@ import RelaySystemd
 import RelayTransport
 import Synchronization
 
-extension Daemon: Control {
+extension Daemon: DaemonControl {
     var version: String { Version.text }
 
     var unready: Problem? {

@@ -109,7 +109,7 @@ private final class Lifecycle {
     private var pressure: PressureWatcher?
     private var machine = DrainMachine()
     private var health = HealthMachine()
-    private var restMachine = RestMachine()
+    private var restMachine = IdleMachine()
     /// The last status line that a look has sent.
     private var line = ""
     /// When more time for the stop may be asked for again.
@@ -138,7 +138,7 @@ private final class Lifecycle {
         watchPressure()
         let ticker = LoopTimer { self.tick() }
         self.ticker = ticker
-        daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + RestMachine.period)
+        daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + IdleMachine.period)
     }
 
     /// A job that waits for a date waits for another moment when the clock is set.

@@ -12,7 +12,7 @@ extension Daemon {
     /// Looks how much the process and its bodies take.
     func lookAtMemory() {
         let bodies = memory.usage
-        let sight = PressureMachine.Sight(
+        let sight = PressureMachine.MemorySample(
             resident: ProcessFigures.memory?.resident ?? 0,
             bodies: bodies.used,
             bodiesLimit: bodies.limit

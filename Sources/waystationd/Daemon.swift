@@ -19,7 +19,7 @@ final class Daemon: Sendable {
     var durable: DurableJobs { storage.jobs }
     let journal: Journal
     let events: JournalEvents
-    let audience: Audience
+    let audience: Listeners
     /// For whoever tells of something on no loop that serves.
     let announcer: Announcer
     let condition: ConstrainedCondition
@@ -29,7 +29,7 @@ final class Daemon: Sendable {
     /// Whether the kernel names every caller by the same user.
     let hidesCallers = UserNamespace.hidesCallers
     let startedTicks = SystemClock.monotonic()
-    let places: ConnectionPlaces
+    let places: ConnectionLimiter
     let memory: MemoryAccount
     let secrets: SecretBox
     let tokens: RefreshTokens
@@ -46,7 +46,7 @@ final class Daemon: Sendable {
     private let userNames = UserNames()
     /// Each loop's own.
     let listeners = Mutex<[ListenerIdentity]>([])
-    let desk = MetricsDesk()
+    let desk = MetricsCache()
     let reloadError = Mutex<String?>(nil)
     /// The names of the sockets that the service manager has passed.
     let passed: [String]
@@ -102,9 +102,9 @@ final class Daemon: Sendable {
         )
         self.engine = engine
         engine.shedding.configure(loaded.configuration.limits.forShedding)
-        audience = Audience(engine, feed: feed)
+        audience = Listeners(engine, feed: feed)
         announcer = audience.announcer(and: [events])
-        places = ConnectionPlaces(loaded.configuration.limits.forConnections)
+        places = ConnectionLimiter(loaded.configuration.limits.forConnections)
         memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")

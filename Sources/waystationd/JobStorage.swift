@@ -112,7 +112,7 @@ final class JobStorage: Sendable {
     static func open(
         _ directory: String,
         _ configuration: Configuration,
-        _ audience: Audience,
+        _ audience: Listeners,
         _ announcer: Announcer,
         on loop: EventLoop,
         _ journal: Journal,
@@ -142,7 +142,7 @@ final class JobStorage: Sendable {
                 opened.give(.failure(error))
             }
         }
-        let watch = OpeningWatch(notifier, on: loop) {
+        let watch = StoreOpenWatchdog(notifier, on: loop) {
             // Looking changes nothing in the files, and a writer that is cut off is what the next start expects.
             journal.record(
                 JournalRecord(.info, .stopped, "stopped while the job store was being looked through")

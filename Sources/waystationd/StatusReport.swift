@@ -19,7 +19,7 @@ struct StatusReport {
     /// Turned away for want of a place, since the start.
     let refusedConnections: Int
     /// Copies of request bodies that are under way.
-    let spool: SpoolRoom
+    let spool: SpoolQuota
     let memory: MemoryMachine
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?

@@ -215,16 +215,16 @@ struct CrowdTableTests {
         let route = makeTrafficRoute { $0.concurrency.maxRequests = 8 }
         var machine = RouteTrafficMachine()
         let (slow, fine) = (asked(.get, "slow"), asked(.get, "fine"))
-        var word = AttemptWord()
+        var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
-        func begin(_ asked: RequestClass, _ now: Double) -> TrafficLeave? {
+        func begin(_ asked: RequestClass, _ now: Double) -> AttemptGrant? {
             let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
             guard case .go(let leave) = machine.leave(route, asking, of: { asked }, at(now)) else {
                 return nil
             }
             return leave
         }
-        func end(_ leave: TrafficLeave?, _ asked: RequestClass, _ now: Double) {
+        func end(_ leave: AttemptGrant?, _ asked: RequestClass, _ now: Double) {
             guard let leave, !machine.endedWell(leave, word, of: route, at(now)) else { return }
             _ = machine.ended(leave, word, asked: { asked }, of: route, random: 1, at(now))
         }
@@ -311,14 +311,14 @@ struct FailureCauseTests {
         let route = makeRoute { $0.traffic.budget.floor = 0 }
         func left(after kind: FailureKind, _ seconds: Double) -> Int? {
             var machine = RouteTrafficMachine()
-            func leave(_ kind: RouteTrafficMachine.Kind) -> TrafficLeave? {
+            func leave(_ kind: RouteTrafficMachine.Kind) -> AttemptGrant? {
                 let asking = RouteTrafficMachine.Asking(kind: kind, place: 0, isKept: false, turn: .none)
                 return if case .go(let leave) = machine.leave(route, asking, at(0)) { leave } else { nil }
             }
             for _ in 0..<10 { _ = leave(.first) }
             guard machine.takeBudget(route, at(0)), let retry = leave(.retry) else { return nil }
             let failure = Failure(kind, sent: .unknown, "")
-            var word = AttemptWord(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
+            var word = AttemptFeedback(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
             word.isCallersEnd = true
             _ = machine.ended(retry, word, of: route, random: 0, at(seconds))
             return machine.budget.left(route.policy.traffic.budget, at(seconds))

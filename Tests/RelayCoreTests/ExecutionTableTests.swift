@@ -140,7 +140,7 @@ struct ExecutionBench {
             canRefresh: false,
             moment(0)
         )
-        if isPermitted { machine.permitted() }
+        if isPermitted { machine.granted() }
         return machine
     }
 
@@ -179,10 +179,10 @@ struct ExecutionBench {
         case .begun: machine.begun(isConstrained: false, moment)
         case .cancelled: machine.cancelled(moment)
         case .accepted: machine.accepted(moment)
-        case .permitted: machine.permitted()
+        case .permitted: machine.granted()
         case .held:
             let until = Instant(nanoseconds: 9_000_000_000)
-            machine.held(TrafficHold(reason: .rateLimited, until: until), moment)
+            machine.held(AttemptDeferral(reason: .rateLimited, until: until), moment)
         case .heldOver: machine.heldOver(moment)
         case .notAccepted: machine.notAccepted(Failure(.decoding, sent: .unknown, "no value"), moment)
         case .kept: machine.kept(KeptJobName(machine.context.id), moment)

@@ -202,7 +202,7 @@ struct JobTimelineTests {
         ] as [(Int64, Bool)]
     )
     func steps(step: Int64, isStep: Bool) {
-        var line = JobTimeline(at: JobMoment(wall: 1_800_000_000_000, steady: 50))
+        var line = StoreClock(at: JobMoment(wall: 1_800_000_000_000, steady: 50))
         #expect(!did(line.advance(to: JobMoment(wall: 1_800_000_001_000, steady: 1_050))))
         let moment = JobMoment(wall: 1_800_000_002_000 + step, steady: 2_050)
         #expect(did(line.advance(to: moment)) == isStep)
@@ -213,7 +213,7 @@ struct JobTimelineTests {
 
     @Test("A caller that read the clocks before another does not take the time back")
     func lateCallers() {
-        var line = JobTimeline(at: JobMoment(wall: 10_000, steady: 0))
+        var line = StoreClock(at: JobMoment(wall: 10_000, steady: 0))
         #expect(!did(line.advance(to: JobMoment(wall: 15_000, steady: 5_000))))
         #expect(!did(line.advance(to: JobMoment(wall: 11_000, steady: 1_000))))
         #expect(line.now == 15_000)
@@ -224,16 +224,16 @@ struct JobTimelineTests {
         arguments: [0, 5_000, 20_000] as [Int64]
     )
     func restart(wall: Int64) {
-        let line = JobTimeline(line: 10_000, skew: 0, at: JobMoment(wall: wall, steady: 3))
+        let line = StoreClock(line: 10_000, skew: 0, at: JobMoment(wall: wall, steady: 3))
         #expect(line.now == max(10_000, wall))
         #expect(line.wall(ofLine: line.now) == wall)
     }
 
     @Test("Times at the end of the numbers saturate")
     func extremes() {
-        #expect(JobTimeline.advance(.max - 5, by: .seconds(1)) == .max)
-        #expect(JobTimeline.advance(5, by: .seconds(-9)) == 5)
-        #expect(JobTimeline.advance(5, by: .nanoseconds(1)) == 6)
+        #expect(StoreClock.advance(.max - 5, by: .seconds(1)) == .max)
+        #expect(StoreClock.advance(5, by: .seconds(-9)) == 5)
+        #expect(StoreClock.advance(5, by: .nanoseconds(1)) == 6)
     }
 
     @Test(

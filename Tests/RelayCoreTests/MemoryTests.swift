@@ -31,7 +31,7 @@ struct MemoryTests {
         var machine = MemoryMachine(limit: 100)
         let isHeld = [50, 1].map { machine.hold($0) }
         #expect(isHeld == [true, false])
-        machine.overdraw(500)
+        machine.reserveUnchecked(500)
         let arrivals = [(1, 50), (2, 51), (3, 1)].map { machine.arrived($0.0, $0.1) }
         #expect(arrivals == [.granted, .refused, .waits])
         let admitted = [500, 1].map { machine.gaveBack(held: $0) }
@@ -97,7 +97,7 @@ struct MemoryTests {
     @Test("Free memory is worth giving back once, after much of it was let go")
     func trim() {
         let account = MemoryAccount(limit: 1 << 30)
-        var hold: MemoryHold? = account.overdraw(64 << 20)
+        var hold: MemoryReservation? = account.reserveUnchecked(64 << 20)
         #expect(!account.takeTrim())
         hold?.shrink(to: 48 << 20)
         #expect(!account.takeTrim())

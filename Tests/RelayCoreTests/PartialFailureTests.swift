@@ -11,24 +11,24 @@ private struct Road {
     let route = makeTrafficRoute()
     var goodTakes: Duration = .milliseconds(10)
     var machine = RouteTrafficMachine()
-    private(set) var underWay: [(leave: TrafficLeave, isGood: Bool, end: Instant, word: AttemptWord)] = []
+    private(set) var underWay: [(leave: AttemptGrant, isGood: Bool, end: Instant, word: AttemptFeedback)] = []
 
     let good = RequestClass(.post, target: "good", contentLength: 1, user: 1)
     let bad = RequestClass(.post, target: "bad", contentLength: 1, user: 1)
 
-    static let fine: AttemptWord = {
-        var word = AttemptWord()
+    static let fine: AttemptFeedback = {
+        var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         return word
     }()
-    static let unavailable: AttemptWord = {
-        var word = AttemptWord()
+    static let unavailable: AttemptFeedback = {
+        var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.fails, .tooMuch, false)
         return word
     }()
 
-    static let patient: AttemptWord = {
-        var word = AttemptWord()
+    static let patient: AttemptFeedback = {
+        var word = AttemptFeedback()
         (word.hold, word.succeeded) = (HoldTable.Word(wait: .seconds(3_600)), false)
         return word
     }()
@@ -43,10 +43,10 @@ private struct Road {
         isKept: Bool,
         random: UInt64 = 0,
         badTakes: Duration,
-        _ word: AttemptWord,
+        _ word: AttemptFeedback,
         _ now: Instant
     )
-        -> TrafficHold?
+        -> AttemptDeferral?
     {
         var asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: isKept, turn: .none)
         asking.random = random
@@ -184,7 +184,7 @@ struct PartialFailureTests {
     func spared(before: Int) async {
         let (route, memory) = (makeRoute { $0.deliversLater = true }, RouteMemory())
         let bench = Bench([.answer(503)])
-        func begin() -> TrafficLeave? {
+        func begin() -> AttemptGrant? {
             let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
             guard case .go(let leave) = memory.traffic.leave(route, asking, bench.time.now()) else {
                 return nil
@@ -217,7 +217,7 @@ struct PartialFailureTests {
     func tooMany() {
         var road = Road()
         var seconds = 1.0
-        func begin(_ asked: RequestClass) -> TrafficLeave? {
+        func begin(_ asked: RequestClass) -> AttemptGrant? {
             seconds += 0.001
             let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: true, turn: .none)
             guard case .go(let leave) = road.machine.leave(road.route, asking, of: { asked }, at(seconds))
@@ -227,7 +227,7 @@ struct PartialFailureTests {
             }
             return leave
         }
-        func end(_ leave: TrafficLeave?, _ word: AttemptWord, _ asked: RequestClass) -> FailureCause? {
+        func end(_ leave: AttemptGrant?, _ word: AttemptFeedback, _ asked: RequestClass) -> FailureCause? {
             leave.flatMap {
                 road.machine.ended($0, word, asked: { asked }, of: road.route, random: 1, at(seconds)).blamed
             }
@@ -235,7 +235,7 @@ struct PartialFailureTests {
         func refused(isAlone: Bool = false, answered: Int) -> FailureCause? {
             for _ in 0..<answered { _ = end(begin(road.good), Road.fine, road.good) }
             let other = isAlone ? nil : begin(road.good)
-            defer { _ = end(other, AttemptWord(), road.good) }
+            defer { _ = end(other, AttemptFeedback(), road.good) }
             return end(begin(road.bad), Road.unavailable, road.bad)
         }
         #expect(refused(answered: 5) == nil, "too little has ended")
@@ -337,7 +337,7 @@ struct PartialFailureTests {
     @Test("A circuit breaker is probed by what fails as long as it comes, and then by what is answered")
     func probes() throws {
         var road = Road()
-        func send(_ isGood: Bool, _ seconds: Double) -> TrafficHold? {
+        func send(_ isGood: Bool, _ seconds: Double) -> AttemptDeferral? {
             road.advance(to: at(seconds))
             return road.send(
                 isGood: isGood,

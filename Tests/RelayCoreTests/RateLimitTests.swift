@@ -99,7 +99,7 @@ struct RateLimitTests {
     func givenBack(mask: Int) {
         let spacing = RateSpacing(interval: 1_000_000_000, burst: 1)
         var machine = RateLimitMachine()
-        func take() -> TakenTurn {
+        func take() -> TakenSlot {
             machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
         }
         var turns = (0..<5).map { _ in take() }
@@ -196,7 +196,7 @@ struct RateLimitTests {
 struct RateKeptTests {
     private struct Line {
         var machine = RateLimitMachine()
-        var waiting: [TakenTurn] = []
+        var waiting: [TakenSlot] = []
         private(set) var went: [Instant] = []
         private(set) var kept = 0
 

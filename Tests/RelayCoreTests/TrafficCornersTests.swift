@@ -135,7 +135,7 @@ struct TrafficCornersTests {
             Issue.record("held back")
             return
         }
-        var word = AttemptWord()
+        var word = AttemptFeedback()
         word.hold = HoldTable.Word(wait: .seconds(3_600))
         _ = machine.ended(first, word, asked: { held }, of: route, random: 1, at(1))
         guard case .held = leave(held, 2.99) else {
@@ -190,13 +190,20 @@ struct TrafficCornersTests {
     @Test("An attempt that was not sent in time, or was left, says nothing of its upstream")
     func unsent() {
         let late = Failure(.httpResponseTimeout, sent: .neverSent, "")
-        #expect(AttemptWord(late, named: late, BreakerSettings(), nil, wallMilliseconds: 0) == AttemptWord())
+        #expect(
+            AttemptFeedback(late, named: late, BreakerSettings(), nil, wallMilliseconds: 0)
+                == AttemptFeedback()
+        )
         var left = Failure(.cancelled, sent: .unknown, "")
         left.status = 200
-        #expect(AttemptWord(left, named: left, BreakerSettings(), nil, wallMilliseconds: 0) == AttemptWord())
+        #expect(
+            AttemptFeedback(left, named: left, BreakerSettings(), nil, wallMilliseconds: 0)
+                == AttemptFeedback()
+        )
         let silent = Failure(.httpResponseTimeout, sent: .unknown, "")
         #expect(
-            AttemptWord(silent, named: silent, BreakerSettings(), nil, wallMilliseconds: 0).breaker == .fails
+            AttemptFeedback(silent, named: silent, BreakerSettings(), nil, wallMilliseconds: 0).breaker
+                == .fails
         )
     }
 

@@ -301,7 +301,7 @@ struct WindowTests {
         }
         machine.configured(present)
         let failure = Failure(.httpResponseTimeout, sent: .unknown, "late")
-        let lost = AttemptWord(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
+        let lost = AttemptFeedback(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
         for (index, leave) in leaves.enumerated() {
             _ = machine.ended(
                 leave,

@@ -360,7 +360,7 @@ struct TrafficTests {
         let memory = RouteMemory()
         // Both upstreams have said that four at once are too many: from now on it is 14 a second.
         let refusal = Failure(.httpStatus, sent: .answered, "429", status: 429)
-        let word = AttemptWord(refusal, named: refusal, BreakerSettings(), nil, wallMilliseconds: 0)
+        let word = AttemptFeedback(refusal, named: refusal, BreakerSettings(), nil, wallMilliseconds: 0)
         let now = bench.time.now()
         for place in 0...1 {
             let asking = RouteTrafficMachine.Asking(kind: .another, place: place, isKept: false, turn: .none)

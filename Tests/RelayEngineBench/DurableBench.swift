@@ -30,7 +30,7 @@ package final class DurableBench: Sendable {
     package var faults: StoreFaults { store.faults }
     package let engine: Engine
     package let jobs: DurableJobs
-    package let room: QueueRoom
+    package let room: QueueCapacity
     private let relays: [Relay]
     /// Of the first loop.
     package var ports: RelayPorts { relays[0].ports }
@@ -68,7 +68,7 @@ package final class DurableBench: Sendable {
             time: time,
             entropy: SeededEntropy()
         )
-        let audience = Audience(engine, feed: EventFeed())
+        let audience = Listeners(engine, feed: EventFeed())
         room = audience.room
         let announcer = audience.announcer(and: [sink] + listeners)
         shared.announcer.withLock { $0 = announcer }
@@ -209,7 +209,7 @@ package final class DurableBench: Sendable {
 
     /// Accepts a job for a caller that waits only so long for the disk.
     package func acceptPatiently(_ admission: Admission) async throws(Problem) -> Acceptance.Accepted {
-        let patience = Patience(relays[0].ports, admission.context.options)
+        let patience = StorageDeadline(relays[0].ports, admission.context.options)
         return try await jobs.acceptance.accept(admission, body: .bytes([]), patience)
     }
 

@@ -61,7 +61,7 @@ struct ConcurrencyTests {
         let others = (3...5).map { admitted(machine.arrived($0)) }
         #expect(others == ["wait", "wait", "refuse"])
         machine.found()
-        #expect(machine.left(looked: true).first == 3 && admitted(machine.arrived(6)) == "refuse")
+        #expect(machine.left(isClaim: true).first == 3 && admitted(machine.arrived(6)) == "refuse")
         let rest = (0..<4).map { _ in machine.left().first }
         #expect(rest == [4, nil, nil, nil] && machine.inFlight == 0 && machine.pending == 0)
     }
@@ -81,8 +81,8 @@ struct ConcurrencyTests {
         _ = machine.arrived(1)
         let both = [machine.arrived(2, looks: true), machine.arrived(3, looks: true)].map(admitted)
         #expect(both == ["wait", "wait"] && machine.pending == 0)
-        #expect(machine.left() == [2] && machine.left(looked: true) == [3])
-        #expect(machine.left(looked: true) == [])
+        #expect(machine.left() == [2] && machine.left(isClaim: true) == [3])
+        #expect(machine.left(isClaim: true) == [])
         let others = [machine.arrived(4, looks: true), machine.arrived(5), machine.arrived(6)].map(admitted)
         #expect(others == ["admit", "wait", "refuse"])
     }
@@ -92,10 +92,10 @@ struct ConcurrencyTests {
         var limit = ConcurrencyLimit()
         (limit.maxRequests, limit.maxPendingRequests) = (2, 0)
         let state = RouteState(limit)
-        var turns: [RouteState.Turn] = []
+        var turns: [RouteState.PermitTicket] = []
         var job: RouteState.Permit?
         do {
-            guard var permits = await state.permitToLook(Instant(nanoseconds: 0)) else {
+            guard var permits = await state.acquireForClaim(Instant(nanoseconds: 0)) else {
                 Issue.record("there was no permit to look with")
                 return
             }

@@ -230,7 +230,7 @@ struct DurableBoundsTests {
         bench.engine.shedding.configure(settings)
         func look(_ resident: UInt64, for seconds: Int) async {
             for _ in 0..<seconds {
-                let sight = PressureMachine.Sight(resident: resident, bodies: 0, bodiesLimit: 1)
+                let sight = PressureMachine.MemorySample(resident: resident, bodies: 0, bodiesLimit: 1)
                 _ = bench.engine.shedding.looked(sight, bench.time.now())
                 bench.time.advance(by: .seconds(1))
                 await untilIdle()

@@ -20,7 +20,7 @@ struct EngineBench: Sendable {
     ) {
         transport = ScriptedTransport(time: time, answer: answer)
         engine = Engine(snapshot: EngineBench.snapshot(change), time: time, entropy: SeededEntropy())
-        let announcer = Audience(engine, feed: EventFeed()).announcer(and: [sink])
+        let announcer = Listeners(engine, feed: EventFeed()).announcer(and: [sink])
         relay = Relay(
             ports: RelayPorts(
                 transport: transport,

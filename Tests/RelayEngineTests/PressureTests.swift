@@ -11,8 +11,8 @@ struct PressureTests {
         Instant(nanoseconds: 0).advanced(by: .milliseconds(Int64(seconds * 1_000)))
     }
 
-    private func sight(resident: UInt64 = 0, bodies: Int = 0) -> PressureMachine.Sight {
-        PressureMachine.Sight(resident: resident, bodies: bodies, bodiesLimit: 8_000)
+    private func sight(resident: UInt64 = 0, bodies: Int = 0) -> PressureMachine.MemorySample {
+        PressureMachine.MemorySample(resident: resident, bodies: bodies, bodiesLimit: 8_000)
     }
 
     private var settings: PressureMachine.Settings {
@@ -94,7 +94,7 @@ struct PressureTests {
     func severe() {
         let shedding = Shedding()
         shedding.configure(settings)
-        func change(_ sight: PressureMachine.Sight, _ second: Double) -> (String, Bool)? {
+        func change(_ sight: PressureMachine.MemorySample, _ second: Double) -> (String, Bool)? {
             let change = shedding.looked(sight, at(second))
             let word: String? =
                 switch change {

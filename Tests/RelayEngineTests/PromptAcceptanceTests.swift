@@ -27,7 +27,7 @@ struct PromptAcceptanceTests {
             body: String = "hello"
         ) throws -> (JobID, PromptAcceptance?) {
             let admission = try bench.admit(fields)
-            let patience = Patience(bench.ports, admission.context.options)
+            let patience = StorageDeadline(bench.ports, admission.context.options)
             let acceptance = bench.jobs.acceptance.acceptPromptly(admission, Array(body.utf8), patience) {
                 word in
                 self.words.withLock { $0.append(word) }

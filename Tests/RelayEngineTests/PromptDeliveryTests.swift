@@ -184,7 +184,7 @@ struct PromptDeliveryTests {
             }) { told() }
         }
         let admission = try bench.admit()
-        let patience = Patience(bench.ports, admission.context.options)
+        let patience = StorageDeadline(bench.ports, admission.context.options)
         _ = bench.jobs.acceptance.acceptPromptly(admission, [], patience) { _ in }
         if moment == .beforeItBegins {
             tell()

@@ -11,7 +11,7 @@ import Testing
 struct RestTests {
     @Test("The first that begins wakes, once, and only who listens")
     func waking() {
-        let rest = Rest()
+        let rest = IdleSignal()
         let wakes = Atomic<Int>(0)
         rest.end()
         #expect(!rest.lasts)
@@ -29,7 +29,7 @@ struct RestTests {
 
     @Test("Of many that begin at once one wakes")
     func race() async {
-        let rest = Rest()
+        let rest = IdleSignal()
         let wakes = Atomic<Int>(0)
         for _ in 0..<200 {
             rest.begin { wakes.add(1, ordering: .relaxed) }

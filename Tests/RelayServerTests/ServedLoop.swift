@@ -38,7 +38,7 @@ final class ServedLoop {
         )
         let engine = Engine(snapshot: snapshot, time: time, entropy: SeededEntropy())
         let loop = try EventLoop.start(name: "served")
-        let audience = Audience(engine, feed: EventFeed())
+        let audience = Listeners(engine, feed: EventFeed())
         let announcer = audience.announcer()
         let ports = RelayPorts(
             transport: transport,
@@ -65,7 +65,7 @@ final class ServedLoop {
                 spool: spool,
                 memory: memory,
                 control: NoControl(),
-                places: ConnectionPlaces(ConnectionLimits())
+                places: ConnectionLimiter(ConnectionLimits())
             )
         }
         self.loop = loop
@@ -115,7 +115,7 @@ final class NoSpool: ReplaySpool {
     }
 }
 
-private struct NoControl: Control {
+private struct NoControl: DaemonControl {
     let version = "0"
     let unready: Problem? = nil
 

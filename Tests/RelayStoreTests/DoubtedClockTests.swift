@@ -49,7 +49,7 @@ struct DoubtedClockTests {
         try await expectKept(bench, waiting, dead)
         #expect(abs(try #require(try await bench.job(dead).finishedAt) - #require(finishedAt)) < 70_000)
         #expect(abs(try #require(try await bench.job(waiting).expiresAt) - #require(expiresAt)) < 70_000)
-        bench.advance(JobTimeline.belief)
+        bench.advance(StoreClock.belief)
         try await expectKept(bench, waiting, dead)
         #expect(try await bench.claim("waiting").count == 1)
     }
@@ -61,13 +61,13 @@ struct DoubtedClockTests {
     func ahead(kind: StoreKind) async throws {
         let (bench, waiting, dead) = try await bench(kind)
         try await bench.reopen(after: Self.year)
-        bench.advance(JobTimeline.belief - 1_000)
+        bench.advance(StoreClock.belief - 1_000)
         try await expectKept(bench, waiting, dead)
         // It may have expired: it must not be sent, either.
         #expect(try await bench.claim("waiting").isEmpty)
         bench.stepWall(-Self.year)
         try await expectKept(bench, waiting, dead)
-        bench.advance(JobTimeline.belief)
+        bench.advance(StoreClock.belief)
         try await expectKept(bench, waiting, dead)
         #expect(try await bench.claim("waiting").map(\.token.id) == [waiting])
         try await bench.reopen()
@@ -96,7 +96,7 @@ struct DoubtedClockTests {
         #expect(try await bench.job(new).expiresAt == bench.now.wall + Self.hour)
         try await expectKept(bench, waiting, dead)
         if isRestarted { try await bench.reopen() }
-        bench.advance(JobTimeline.belief)
+        bench.advance(StoreClock.belief)
         try await sweep(bench)
         #expect(try await bench.job(waiting).state == .expired)
         #expect(try await bench.store.job(dead) == nil)
@@ -113,7 +113,7 @@ struct DoubtedClockTests {
     func short(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let id = try await bench.accept { $0.expiresAfter = .seconds(7_200) }
-        try await bench.reopen(after: JobTimeline.certain)
+        try await bench.reopen(after: StoreClock.certain)
         try await sweep(bench)
         #expect(try await bench.state(id) == .expired)
     }

@@ -55,7 +55,7 @@ struct SteppedClockTests {
                 GroupCommit(
                     writer,
                     queue: queue,
-                    ballast: Ballast(path: scratch.path + "/ballast", limit: 0),
+                    ballast: ReserveFile(path: scratch.path + "/ballast", limit: 0),
                     removeFiles: { _ in }
                 ).run()
             }

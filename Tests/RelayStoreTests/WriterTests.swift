@@ -95,7 +95,7 @@ struct WriterTests {
         GroupCommit(
             writer,
             queue: queue,
-            ballast: Ballast(path: scratch.path + "/ballast", limit: 0),
+            ballast: ReserveFile(path: scratch.path + "/ballast", limit: 0),
             removeFiles: { _ in }
         ).run()
         #expect(log.values == [1])

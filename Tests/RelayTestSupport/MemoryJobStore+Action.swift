@@ -48,7 +48,7 @@ extension MemoryJobStore.State {
             case .drop: drop(position)
             case .expunge:
                 entry.machine.state.isTerminal && entry.hasBodies && expunge(position)
-            case .retry: retry(position, delay.map { JobTimeline.advance(now, by: $0) }, &report)
+            case .retry: retry(position, delay.map { StoreClock.advance(now, by: $0) }, &report)
             }
         return isChanged ? entries[position] ?? entry : nil
     }

@@ -89,7 +89,7 @@ extension MemoryJobStore.State {
             keys[name] = MemoryJobStore.KnownKey(
                 id: record.id,
                 fingerprint: idempotency.fingerprint,
-                until: JobTimeline.advance(timeline.latest, by: idempotency.window)
+                until: StoreClock.advance(timeline.latest, by: idempotency.window)
             )
         }
         if positions[record.id] != nil { return .duplicate(record.id) }
@@ -98,7 +98,7 @@ extension MemoryJobStore.State {
         let runAt: Int64
         switch job.due {
         case .now: runAt = now
-        case .after(let delay): runAt = JobTimeline.advance(now, by: delay)
+        case .after(let delay): runAt = StoreClock.advance(now, by: delay)
         case .date(let wall):
             date = wall
             runAt = timeline.line(ofWall: wall)
@@ -109,7 +109,7 @@ extension MemoryJobStore.State {
         }
         var machine = JobStateMachine(
             runAt: runAt,
-            expiresAt: job.expiresAfter.map { JobTimeline.advance(timeline.latest, by: $0) },
+            expiresAt: job.expiresAfter.map { StoreClock.advance(timeline.latest, by: $0) },
             mayRepeat: record.mayRepeat,
             isDated: date != nil,
             isBlocked: isBlocked,

@@ -38,7 +38,7 @@ package final class MemoryJobStore: JobStore {
     }
 
     struct State: Sendable {
-        var timeline: JobTimeline
+        var timeline: StoreClock
         var entries: [Int64: Entry] = [:]
         var positions: [JobID: Int64] = [:]
         var keys: [KeyName: KnownKey] = [:]
@@ -60,7 +60,7 @@ package final class MemoryJobStore: JobStore {
     package let faults = StoreFaults()
 
     package init(at now: JobMoment, events: JobStoreEvents = JobStoreEvents()) {
-        state = Mutex(State(timeline: JobTimeline(at: now)))
+        state = Mutex(State(timeline: StoreClock(at: now)))
         self.events = events
     }
 
@@ -69,7 +69,7 @@ package final class MemoryJobStore: JobStore {
         var copy = other.state.withLock { $0 }
         let skew = copy.timeline.skew
         let timeline = copy.timeline
-        copy.timeline = JobTimeline(line: timeline.now, skew: timeline.skew, owed: timeline.owed, at: now)
+        copy.timeline = StoreClock(line: timeline.now, skew: timeline.skew, owed: timeline.owed, at: now)
         copy.isClosed = false
         copy.turns = [:]
         let line = copy.timeline.now
@@ -85,7 +85,7 @@ package final class MemoryJobStore: JobStore {
         }
         let ended = copy.ended
         copy.ended = []
-        if abs(copy.timeline.skew - skew) >= JobTimeline.stepMilliseconds { copy.redate() }
+        if abs(copy.timeline.skew - skew) >= StoreClock.stepMilliseconds { copy.redate() }
         state = Mutex(copy)
         events = other.events
         if !ended.isEmpty { events.ended(ended) }

@@ -10,7 +10,7 @@ struct ConstrainedMachineTests {
 
     private func machine(
         _ sources: ConstrainedSources,
-        _ sights: [ConstrainedMachine.Sight] = []
+        _ sights: [ConstrainedMachine.NetworkObservation] = []
     ) -> ConstrainedMachine {
         var machine = ConstrainedMachine()
         machine.sourcesChanged(to: sources)
@@ -23,9 +23,9 @@ struct ConstrainedMachineTests {
         arguments: [
             ([.absent, .absent], false), ([.absent, .present], true), ([.present, .present], true),
             ([.hidden(reason: "EACCES"), .absent], false),
-        ] as [([ConstrainedMachine.Sight], Bool)]
+        ] as [([ConstrainedMachine.NetworkObservation], Bool)]
     )
-    func files(sights: [ConstrainedMachine.Sight], isConstrained: Bool) {
+    func files(sights: [ConstrainedMachine.NetworkObservation], isConstrained: Bool) {
         #expect(machine(both, sights).verdict.isConstrained == isConstrained)
     }
 

@@ -47,7 +47,7 @@ struct StatusReportTests {
             startedTicks: SystemClock.monotonic() - 5_000_000_000,
             connections: 3,
             refusedConnections: 4,
-            spool: SpoolRoom(limit: 7),
+            spool: SpoolQuota(limit: 7),
             memory: MemoryMachine(limit: 9),
             reloadError: trouble == .reload ? "it is wrong" : nil,
             isConstrained: trouble == .constrained,

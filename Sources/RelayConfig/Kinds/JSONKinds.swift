@@ -66,7 +66,7 @@ extension ValueKind where Value == JSONValue {
         }.writing { $0 }
     }
 
-    private static func checkTemplate(_ node: JSONNode, _ reading: inout Reading) {
+    private static func checkTemplate(_ node: JSONNode, _ reading: inout ReadContext) {
         for (index, element) in node.elements.enumerated() {
             reading.within("\(index)") { reading in checkTemplate(element, &reading) }
         }

@@ -11,7 +11,7 @@ extension ValueKind where Value == SecretReference {
                     let reference = draft.reference
                 else { return nil }
                 reading.secrets.append(
-                    Reading.FoundSecret(
+                    ReadContext.FoundSecret(
                         reference: reference,
                         pointer: JSONPointer(tokens: reading.path),
                         offset: node.range.lowerBound

@@ -74,7 +74,7 @@ package struct Diagnostic: Sendable, Equatable {
 }
 
 extension Diagnostic {
-    init(_ finding: Reading.Finding, file: String, _ excerpts: ExcerptMaker) {
+    init(_ finding: ReadContext.Finding, file: String, _ excerpts: ExcerptMaker) {
         severity = finding.isError ? .error : .warning
         self.file = file
         position = excerpts.source.position(of: finding.range.lowerBound)

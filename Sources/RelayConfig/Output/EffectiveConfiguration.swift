@@ -17,7 +17,7 @@ package struct EffectiveConfiguration: Sendable {
 
     package let entries: [Entry]
 
-    init(_ noted: [Reading.Entry], file: String, source: SourceText) {
+    init(_ noted: [ReadContext.Entry], file: String, source: SourceText) {
         entries = noted.map { entry in
             var line: Int?
             let origin: String

@@ -4,7 +4,7 @@ import RelayRoute
 
 extension ConfigurationTable {
     /// Reports a failure that `success.fail` never names, since `api_error` has the same answers before it.
-    static func checkErrorDocuments(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkErrorDocuments(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         guard let document = route.apiError, let list = node["success"]?.value["fail"]?.value.elements,
             // A draft leaves refused entries out, and the places are the node's.
             list.count == route.success.fail.count,

@@ -35,7 +35,12 @@ extension ConfigurationTable {
     static func keeps(_ rule: JSONNode) -> Bool { rule["respond"]?.value["and"]?.value.text == "keep" }
 
     /// Reports a durable route whose rules give a job up as soon as its upstream is down.
-    static func checkReach(_ route: RouteDraft, _ list: JSONNode, taking: String?, _ reading: inout Reading) {
+    static func checkReach(
+        _ route: RouteDraft,
+        _ list: JSONNode,
+        taking: String?,
+        _ reading: inout ReadContext
+    ) {
         guard route.delivery.mode == .durable else { return }
         let refused = Failure(.connectionRefused, sent: .neverSent, "")
         let acts = list.elements.contains { rule in
@@ -59,7 +64,7 @@ extension ConfigurationTable {
         _ list: JSONNode,
         _ index: Int,
         taking: String?,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard route.delivery.mode == .durable else { return }
         if keeps(rule) {

@@ -26,7 +26,7 @@ extension ConfigurationTable {
     static let durableActions = ["dead_letter", "pause_route", "hold"]
 
     /// A route that never fails answers every failure itself, and nothing above that answer ends with one.
-    static func checkLastLine(_ node: JSONNode, _ rules: RuleList, _ reading: inout Reading) {
+    static func checkLastLine(_ node: JSONNode, _ rules: RuleList, _ reading: inout ReadContext) {
         let lastLine = rules.elements.firstIndex { rule in
             matchesAny(rule) && rule["respond"] != nil && !isStale(rule)
         }
@@ -55,7 +55,7 @@ extension ConfigurationTable {
     }
 
     /// Answers are kept for a rule that gives them.
-    static func checkKeptAnswers(_ node: JSONNode, _ rules: RuleList, _ reading: inout Reading) {
+    static func checkKeptAnswers(_ node: JSONNode, _ rules: RuleList, _ reading: inout ReadContext) {
         guard node["response"]?.value["cache_last_good"] != nil, !rules.elements.contains(where: isStale)
         else { return }
         reading.warn(

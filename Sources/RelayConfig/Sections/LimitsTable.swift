@@ -109,7 +109,7 @@ extension ConfigurationTable {
         beyond all: Int,
         _ key: String,
         in node: JSONNode,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard let share, share > all else { return }
         reading.warn(

@@ -82,7 +82,8 @@ extension ConfigurationTable {
         )
     }
 
-    private static func checkListener(_ draft: ListenerDraft, _ node: JSONNode, _ reading: inout Reading) {
+    private static func checkListener(_ draft: ListenerDraft, _ node: JSONNode, _ reading: inout ReadContext)
+    {
         if draft.tcp != nil {
             for key in ["mode", "group"] {
                 guard let member = node[key] else { continue }
@@ -133,7 +134,7 @@ extension ConfigurationTable {
     }
 
     /// Names and addresses must be unique among all listeners.
-    static func checkListeners(_ node: JSONNode, _ reading: inout Reading) {
+    static func checkListeners(_ node: JSONNode, _ reading: inout ReadContext) {
         guard let list = node["listeners"]?.value else { return }
         reading.within("listeners") { reading in
             checkUnique("name", in: list, "listener", &reading)
@@ -153,7 +154,7 @@ extension ConfigurationTable {
     }
 
     /// Reports every element whose text at `key` an earlier element has too.
-    static func checkUnique(_ key: String, in list: JSONNode, _ what: String, _ reading: inout Reading) {
+    static func checkUnique(_ key: String, in list: JSONNode, _ what: String, _ reading: inout ReadContext) {
         var seen: Set<[UInt8]> = []
         for (index, element) in list.elements.enumerated() {
             guard let text = element[key]?.value.text, !seen.insert(Array(text.utf8)).inserted else {

@@ -175,7 +175,7 @@ extension ConfigurationTable {
         by owner: StaticString,
         in node: JSONNode,
         at tokens: [String],
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard let special = SpecialAddresses.ranges(to: url) else { return }
         if let address = url.address {
@@ -198,7 +198,7 @@ extension ConfigurationTable {
         _ url: UpstreamURL,
         in node: JSONNode,
         at tokens: [String],
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         if url.isTLS || url.host == "localhost" || url.address.map(SpecialAddresses.isLoopback) == true {
             return

@@ -49,7 +49,7 @@ extension ConfigurationTable {
         )
     }
 
-    private static func checkPins(_ pins: PublicKeyPins, _ node: JSONNode, _ reading: inout Reading) {
+    private static func checkPins(_ pins: PublicKeyPins, _ node: JSONNode, _ reading: inout ReadContext) {
         // One that was refused has its error already.
         let isWhole = node["spki_sha256"]?.value.elements.count == pins.keys.count
         if pins.isEnforced, isWhole, Set(pins.keys).count == 1 {
@@ -66,7 +66,7 @@ extension ConfigurationTable {
     }
 
     /// Pins must be for an upstream of their route.
-    static func checkPinnedHost(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkPinnedHost(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         guard let pins = route.tls.pins, let list = node["upstreams"]?.value else { return }
         var hosts: [String] = []
         for text in list.elements.compactMap({ $0["url"]?.value.text }) {

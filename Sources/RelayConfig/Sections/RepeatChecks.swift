@@ -17,7 +17,7 @@ extension ConfigurationTable {
         _ route: RouteDraft,
         _ node: JSONNode,
         _ rules: RuleList,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         checkRefreshing(route, node, &reading)
         checkWaits(route, node, rules, &reading)
@@ -70,7 +70,11 @@ extension ConfigurationTable {
     }
 
     /// Whether each request has a key, or the file says whether the relay gives one.
-    private static func saysWhoGivesKeys(_ route: RouteDraft, _ node: JSONNode, _ reading: Reading) -> Bool {
+    private static func saysWhoGivesKeys(
+        _ route: RouteDraft,
+        _ node: JSONNode,
+        _ reading: ReadContext
+    ) -> Bool {
         let keys = ["idempotency-key", "webhook-id", route.idempotency.header.lowercased()]
         let isPrepared = route.prepare.contains { step in
             step.phase == .job && step.fields.contains { keys.contains($0.name.lowercased()) }
@@ -80,7 +84,7 @@ extension ConfigurationTable {
     }
 
     /// A token that was revoked stays in use until it expires.
-    private static func checkRefreshing(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    private static func checkRefreshing(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         let rules = route.recovery ?? []
         guard let auth = route.auth, auth.isRefreshable, !auth.refreshesOn401,
             !rules.contains(where: { $0.refresh != nil || $0.on.contains("401") && $0.endsAJob })
@@ -99,7 +103,7 @@ extension ConfigurationTable {
         _ route: RouteDraft,
         _ node: JSONNode,
         _ rules: RuleList,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard route.delivery.mode == .sync, node["delivery"] == nil, let list = rules.list,
             !rules.elements.contains(where: keeps)

@@ -7,7 +7,7 @@ extension ConfigurationTable {
     private static let reservedKinds: Set<String> = ["throttled", "expired"]
 
     /// The conditions that must hold between the keys of one route.
-    static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         noteStaleToken(route, &reading)
         checkTimeouts(route, node, &reading)
         checkUpstreams(route, node, &reading)
@@ -48,7 +48,7 @@ extension ConfigurationTable {
     }
 
     /// The rule that the route has without saying so.
-    private static func noteStaleToken(_ route: RouteDraft, _ reading: inout Reading) {
+    private static func noteStaleToken(_ route: RouteDraft, _ reading: inout ReadContext) {
         guard let rule = route.staleToken else { return }
         let text = #"{"name":"\#(rule.name)","on":["401"],"refresh_credentials":{"max_times":1}}"#
         let value = try? JSONValue(parsing: Array(text.utf8))
@@ -58,7 +58,7 @@ extension ConfigurationTable {
     }
 
     /// A key that changes with every attempt protects from nothing.
-    private static func checkKeys(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    private static func checkKeys(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         let keys = ["idempotency-key", "webhook-id", route.idempotency.header.lowercased()]
         for (index, step) in route.prepare.enumerated() where step.phase == .attempt {
             for (name, template) in step.fields
@@ -73,7 +73,7 @@ extension ConfigurationTable {
         }
     }
 
-    static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         guard route.timeouts.attempt > route.timeouts.total, node["timeouts"] != nil else { return }
         let (attempt, total) = (
             DurationText.text(route.timeouts.attempt), DurationText.text(route.timeouts.total)
@@ -93,7 +93,7 @@ extension ConfigurationTable {
     }
 
     /// Reports the words of every `on` in `list` that no failure of the route can be.
-    private static func checkWords(in list: JSONNode, _ kinds: [String], _ reading: inout Reading) {
+    private static func checkWords(in list: JSONNode, _ kinds: [String], _ reading: inout ReadContext) {
         for (index, element) in list.elements.enumerated() {
             guard let words = element["on"]?.value else { continue }
             for (place, word) in words.elements.enumerated() {
@@ -136,7 +136,7 @@ extension ConfigurationTable {
         _ list: JSONNode,
         _ index: Int,
         taking: String?,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         let tokens = ["\(index)", "failover", "upstream"]
         if !upstreams.contains(name) {
@@ -163,7 +163,7 @@ extension ConfigurationTable {
         _ list: JSONNode,
         _ kinds: [String],
         taker: String?,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         let taking = taker.map { "route \"\($0)\" takes this rule over" }
         checkUnique("name", in: list, "rule", &reading)
@@ -213,7 +213,7 @@ extension ConfigurationTable {
         _ element: JSONNode,
         _ list: JSONNode,
         _ index: Int,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard let name = element["name"]?.value.text, let retry = element["retry"]?.value,
             let draft = route.recovery?.first(where: { $0.name == name })?.retry,

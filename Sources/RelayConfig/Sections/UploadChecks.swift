@@ -3,7 +3,7 @@ import RelayJSON
 extension ConfigurationTable {
     /// Warns where large bodies were meant to be bounded by the time of an attempt or of a request, which stands still while
     /// a body moves; who has said how fast a body has to come has been here before.
-    static func checkUploads(_ limits: Limits, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkUploads(_ limits: Limits, _ node: JSONNode, _ reading: inout ReadContext) {
         guard limits.maxRequestBody > limits.replayBuffer,
             node["limits"]?.value["max_request_body"] != nil
         else { return }

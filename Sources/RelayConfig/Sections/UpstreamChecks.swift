@@ -3,7 +3,7 @@ import RelayRoute
 
 extension ConfigurationTable {
     /// The conditions that must hold between the upstreams of a route, and between them and the rest.
-    static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         guard let list = node["upstreams"]?.value else { return }
         reading.within("upstreams") { reading in
             checkUnique("name", in: list, "upstream", &reading)
@@ -24,7 +24,7 @@ extension ConfigurationTable {
         checkPlainHTTP(url, in: node, at: place, &reading)
     }
 
-    private static func checkUses(_ list: JSONNode, _ reading: inout Reading) {
+    private static func checkUses(_ list: JSONNode, _ reading: inout ReadContext) {
         let uses = list.elements.map { $0["use"]?.value.text.flatMap(Upstream.Use.init) ?? .always }
         if let first = uses.first, first != .always {
             reading.error(
@@ -58,7 +58,7 @@ extension ConfigurationTable {
         _ route: RouteDraft,
         _ node: JSONNode,
         _ rules: RuleList,
-        _ reading: inout Reading
+        _ reading: inout ReadContext
     ) {
         guard let list = node["upstreams"]?.value else { return }
         let targets = rules.elements.compactMap { $0["failover"]?.value["upstream"]?.value.text }

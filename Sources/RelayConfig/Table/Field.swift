@@ -7,8 +7,8 @@ struct Field<Target> {
         let shape: () -> Shape
         /// The value that the key would state when it is absent.
         let defaultValue: (Target) -> JSONValue?
-        let read: (JSONNode, inout Target, inout Reading) -> Void
-        let noteDefault: (Target, inout Reading) -> Void
+        let read: (JSONNode, inout Target, inout ReadContext) -> Void
+        let noteDefault: (Target, inout ReadContext) -> Void
     }
 
     let key: String
@@ -21,8 +21,8 @@ struct Field<Target> {
 
     var shape: Shape { parts.value.shape() }
     var defaultValue: (Target) -> JSONValue? { parts.value.defaultValue }
-    var read: (JSONNode, inout Target, inout Reading) -> Void { parts.value.read }
-    var noteDefault: (Target, inout Reading) -> Void { parts.value.noteDefault }
+    var read: (JSONNode, inout Target, inout ReadContext) -> Void { parts.value.read }
+    var noteDefault: (Target, inout ReadContext) -> Void { parts.value.noteDefault }
 
     /// A key that always has a value: the file's, or the one the target begins with.
     init<Value>(

@@ -12,7 +12,7 @@ struct Section<Target> {
     /// The words of other programs, with the key that is missing where such a word stands, and what to write.
     let others: [String: (key: String?, hint: String)]
     /// Looks at the values together; runs also when some of them were refused and stand at their defaults.
-    let check: (Target, JSONNode, inout Reading) -> Void
+    let check: (Target, JSONNode, inout ReadContext) -> Void
 
     init(
         _ name: String,
@@ -21,7 +21,7 @@ struct Section<Target> {
         choices: [KeyChoice] = [],
         others: [String: (key: String?, hint: String)] = [:],
         fields: [Field<Target>],
-        check: @escaping (Target, JSONNode, inout Reading) -> Void = { _, _, _ in }
+        check: @escaping (Target, JSONNode, inout ReadContext) -> Void = { _, _, _ in }
     ) {
         self.name = name
         self.doc = doc
@@ -61,7 +61,7 @@ struct Section<Target> {
     /// Reads an object whose absent keys mean what `base` says.
     ///
     /// - Returns: nil when it is no object or a required key is missing.
-    func read(_ node: JSONNode, over base: Target, _ reading: inout Reading) -> Target? {
+    func read(_ node: JSONNode, over base: Target, _ reading: inout ReadContext) -> Target? {
         guard case .object(let members) = node.content else {
             reading.refuse(node, expected: .object(objectShape))
             return nil
@@ -94,7 +94,7 @@ struct Section<Target> {
     }
 
     /// - Returns: the keys that unknown ones were most likely meant to be; those should not be called missing.
-    private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout Reading) -> Set<String> {
+    private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout ReadContext) -> Set<String> {
         var meant: Set<String> = []
         for member in members where member.name != "$comment" && !reading.isFull {
             let field = fields.first { $0.key == member.name }
@@ -142,7 +142,7 @@ struct Section<Target> {
         return found.count == 1 ? found[0] : nil
     }
 
-    private func checkChoice(_ choice: KeyChoice, _ node: JSONNode, _ reading: inout Reading) {
+    private func checkChoice(_ choice: KeyChoice, _ node: JSONNode, _ reading: inout ReadContext) {
         let present = choice.keys.compactMap { node[$0] }
             .sorted { $0.nameRange.lowerBound < $1.nameRange.lowerBound }
         let list = choice.keys.filter { key in !fields.contains { $0.key == key && $0.isReserved } }

@@ -5,7 +5,7 @@ struct TaggedSection<Value> {
     struct Variant {
         struct Parts {
             let shape: () -> ObjectShape
-            let read: (JSONNode, inout Reading) -> Value?
+            let read: (JSONNode, inout ReadContext) -> Value?
         }
 
         let word: String
@@ -31,7 +31,9 @@ struct TaggedSection<Value> {
             }
         }
 
-        func read(_ node: JSONNode, _ reading: inout Reading) -> Value? { parts.value.read(node, &reading) }
+        func read(_ node: JSONNode, _ reading: inout ReadContext) -> Value? {
+            parts.value.read(node, &reading)
+        }
     }
 
     let name: String

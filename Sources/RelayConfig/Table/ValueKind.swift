@@ -5,25 +5,25 @@ import RelayJSON
 struct ValueKind<Value> {
     private let makeShape: () -> Shape
     /// Reads a node over what the value is without it; nil when a finding says why it is refused.
-    let read: (JSONNode, Value?, inout Reading) -> Value?
+    let read: (JSONNode, Value?, inout ReadContext) -> Value?
     /// The value as it would be written; nil for what has no short form.
     let write: (Value) -> JSONValue?
     /// Notes every value an object has by default; nil when the value is one line.
-    var noteDefaults: ((Value, inout Reading) -> Void)?
+    var noteDefaults: ((Value, inout ReadContext) -> Void)?
 
     /// The form of the value, for those who tell of the configuration, and where something is refused.
     var shape: Shape { makeShape() }
 
     init(
         _ shape: @autoclosure @escaping () -> Shape,
-        read: @escaping (JSONNode, Value?, inout Reading) -> Value?
+        read: @escaping (JSONNode, Value?, inout ReadContext) -> Value?
     ) {
         self.init(makeShape: shape, read: read, write: { _ in nil })
     }
 
     private init(
         makeShape: @escaping () -> Shape,
-        read: @escaping (JSONNode, Value?, inout Reading) -> Value?,
+        read: @escaping (JSONNode, Value?, inout ReadContext) -> Value?,
         write: @escaping (Value) -> JSONValue?
     ) {
         self.makeShape = makeShape

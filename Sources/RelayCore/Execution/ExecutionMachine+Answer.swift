@@ -59,7 +59,7 @@ extension ExecutionMachine {
         switch judge.judge(inbound, wallSeconds: moment.wallSeconds) {
         case .success(let response):
             if !context.route.isWithoutTraffic {
-                word = AttemptWord(response, wallMilliseconds: moment.wall)
+                word = AttemptFeedback(response, wallMilliseconds: moment.wall)
             }
             recovery.attemptSucceeded(
                 at: moment.now,

@@ -34,7 +34,7 @@ extension ExecutionMachine {
     /// Tells the route's traffic how the attempt was.
     mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
         guard !context.route.isWithoutTraffic else { return }
-        var word = AttemptWord(
+        var word = AttemptFeedback(
             failure,
             named: judge.named(failure),
             context.route.policy.traffic.breaker,

@@ -127,7 +127,7 @@ extension ExecutionMachine {
 // How it ended; asked at the last step.
 extension ExecutionMachine {
     /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
-    package mutating func outcome(room: MemoryHold?) -> Outcome {
+    package mutating func outcome(room: MemoryReservation?) -> Outcome {
         let (attempts, reason) = (recovery.attempts, preparation.body.sentOnceBecause)
         guard case .end(let ending) = step else {
             preconditionFailure("a request was asked for its outcome before its end")
@@ -157,7 +157,7 @@ extension ExecutionMachine {
     }
 
     /// Of one run of a durable job.
-    package func delivery(room: MemoryHold?) -> Delivery {
+    package func delivery(room: MemoryReservation?) -> Delivery {
         let attempts = recovery.attempts
         var delivery: Delivery
         switch step {

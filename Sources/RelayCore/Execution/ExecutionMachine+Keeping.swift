@@ -16,9 +16,9 @@ extension ExecutionMachine {
     }
 
     /// The request's content from its beginning, and what was tried for it.
-    package func toBeKept(_ moment: Moment) -> (body: Body, past: JobPast)? {
+    package func toBeKept(_ moment: Moment) -> (body: Body, past: PriorAttempts)? {
         guard case .keep(let keeping) = step, let asked else { return nil }
-        let past = JobPast(
+        let past = PriorAttempts(
             recovery.attempts,
             leavesDoubt: recovery.leavesDoubt,
             standIn: keeping.source,

@@ -99,7 +99,7 @@ extension ExecutionMachine {
 
     /// Whether an attempt waits for its leave where it stands: a request as long as it has time, and a run in the middle,
     /// which would spend what it has done so far.
-    func mayWait(for hold: TrafficHold, _ moment: Moment) -> Bool {
+    func mayWait(for hold: AttemptDeferral, _ moment: Moment) -> Bool {
         guard hold.mayBeWaitedFor, !hold.isTooLate, let deadline = deadlineOfWaits(moment) else {
             return false
         }

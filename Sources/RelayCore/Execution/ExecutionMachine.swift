@@ -36,11 +36,11 @@ package struct ExecutionMachine: Sendable {
     var answersByStream = false
     var notes: [Note] = []
     /// How the attempt was that had leave, for the route's traffic; nil once that was told.
-    var word: AttemptWord?
+    var word: AttemptFeedback?
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
     /// The hold that has kept the attempt back.
-    @Rare var hold: TrafficHold?
+    @Rare var hold: AttemptDeferral?
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
 
@@ -59,7 +59,7 @@ package struct ExecutionMachine: Sendable {
         /// Leave of the route's traffic to send the attempt that has begun.
         case leave
         /// That moment, to ask for leave again.
-        case hold(TrafficHold)
+        case hold(AttemptDeferral)
         /// A credential, for the attempt that has begun.
         case token
         /// The upstream's answer to `outbound`.
@@ -238,7 +238,7 @@ extension ExecutionMachine {
     }
 
     /// The attempt may be sent.
-    package mutating func permitted() {
+    package mutating func granted() {
         guard case .leave = step else { return }
         isRetry = false
         if answer != nil { discard() }
@@ -246,7 +246,7 @@ extension ExecutionMachine {
     }
 
     /// The attempt may not be sent now: it goes elsewhere, waits, or comes to nothing.
-    package mutating func held(_ hold: TrafficHold, _ moment: Moment) {
+    package mutating func held(_ hold: AttemptDeferral, _ moment: Moment) {
         guard case .leave = step else { return }
         self.hold = hold
         let failure = hold.failure(moment.now)
@@ -263,7 +263,7 @@ extension ExecutionMachine {
     }
 
     /// How the attempt was that had leave; told once.
-    mutating func takeWord() -> AttemptWord? { word.take() }
+    mutating func takeFeedback() -> AttemptFeedback? { word.take() }
 
     /// The moment of `hold` has come.
     package mutating func heldOver(_ moment: Moment) {

@@ -4,20 +4,20 @@ package import RelayRoute
 extension RouteTraffic {
     /// The head of an answer that is passed through is there, and its content is still on its way.
     package func answeringPlainly(
-        _ leave: TrafficLeave,
+        _ leave: AttemptGrant,
         asked: () -> RequestClass?,
         of route: Route,
         random: UInt64,
         _ now: Int64
     ) -> BreakerChange? {
-        var word = AttemptWord()
+        var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         return answering(leave, word, asked: asked, of: route, random: random, Instant(nanoseconds: now))
     }
 
     /// That content has come to its end; `asked` is the request's class, which counts where it did not come whole.
     package func answerEndedPlainly(
-        _ leave: TrafficLeave,
+        _ leave: AttemptGrant,
         _ end: AnswerEnd,
         _ asked: RequestClass?,
         of route: Route,
@@ -26,12 +26,12 @@ extension RouteTraffic {
     ) -> BreakerChange? {
         let now = Instant(nanoseconds: now)
         if !end.isBroken, answerEndedWell(leave, now) { return nil }
-        let word = AttemptWord(end, of: nil, on: route)
+        let word = AttemptFeedback(end, of: nil, on: route)
         return answerEnded(leave, word, asked: { asked }, of: route, random: random, now)
     }
 
     /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.
-    package func leavePlainly(_ route: Route, _ now: Int64) -> TrafficLeave? {
+    package func leavePlainly(_ route: Route, _ now: Int64) -> AttemptGrant? {
         leaveCalmly(route, Instant(nanoseconds: now))
     }
 }
@@ -47,7 +47,7 @@ extension Relay {
         _ vault: CredentialVault,
         since began: Int64,
         wall: Int64,
-        leave: TrafficLeave?,
+        leave: AttemptGrant?,
         token: Token?,
         sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {

@@ -243,7 +243,7 @@ package struct RecoveryMachine: Sendable {
         /// Whether what was held back can wait until it may be sent, and spends nothing on that.
         package var waits = false
         /// The hold that has kept the attempt back, where there was one.
-        package var hold: TrafficHold?
+        package var hold: AttemptDeferral?
         /// Upstreams that failed so recently that no rule may enter them.
         package var cooling: [Int] = []
         /// Uniform in all of `UInt64`.

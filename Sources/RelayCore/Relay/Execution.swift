@@ -13,7 +13,7 @@ package final class Execution {
     package let ports: RelayPorts
     let vault: CredentialVault
     /// The memory that the collected answer takes.
-    var room: MemoryHold?
+    var room: MemoryReservation?
     /// The keeper of the request where a rule answers it and wants it kept; nil where nobody can keep it.
     package var keeper: (any RequestKeeper)?
     /// The turn to wait for room for the answer, where the job is one of a stream.
@@ -24,13 +24,13 @@ package final class Execution {
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
-    private var leave: TrafficLeave?
+    private var leave: AttemptGrant?
     /// Whether its answer's head is there, and its content on the way to the caller.
     private var isAnswering = false
     /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
     private var holdsBudget = false
     /// The turn of the attempt that waits for one.
-    private var attemptTurn: RouteTrafficMachine.AttemptTurn?
+    private var attemptTurn: RouteTrafficMachine.RateSlot?
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
@@ -42,7 +42,7 @@ package final class Execution {
     }
 
     deinit {
-        if isAnswering { answerEnded(.unwanted) } else if let leave { tell(AttemptWord(), leave) }
+        if isAnswering { answerEnded(.unwanted) } else if let leave { tell(AttemptFeedback(), leave) }
         giveBackTurn()
         giveBackBudget()
     }
@@ -62,12 +62,12 @@ package final class Execution {
     /// The first attempt was sent with that credential.
     func adopt(_ token: Token?, _ sending: any Sending, _ moment: Moment) {
         self.sending = sending
-        machine.permitted()
+        machine.granted()
         if let token { machine.obtained(token, moment) }
     }
 
     /// The leave of the attempt that was sent is its own to give back.
-    func take(_ leave: TrafficLeave?) { self.leave = leave }
+    func take(_ leave: AttemptGrant?) { self.leave = leave }
 
     /// The present, as an event is told it.
     var moment: Moment {
@@ -102,7 +102,7 @@ extension Execution {
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
         while !machine.isQuiet {
-            if let word = machine.takeWord(), let leave {
+            if let word = machine.takeFeedback(), let leave {
                 if machine.answersByStream {
                     answering(word, leave)
                 } else {
@@ -113,7 +113,7 @@ extension Execution {
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
-            case .leave: askLeave()
+            case .leave: requestGrant()
             case .begin:
                 machine.begun(isConstrained: ports.isConstrained(for: machine.context.route), moment)
             case .recall(_, let refusal):
@@ -193,7 +193,7 @@ extension Execution {
 
 // The dealings with the route's traffic.
 extension Execution {
-    private func askLeave() {
+    private func requestGrant() {
         let moment = moment
         if let turn = attemptTurn, turn.place != machine.plan.place { giveBackTurn() }
         var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
@@ -208,7 +208,7 @@ extension Execution {
             self.leave = leave
             holdsBudget = false
             attemptTurn = nil
-            machine.permitted()
+            machine.granted()
         case .held(let hold, let turn):
             // An attempt that has waited for its turn in vain has had that turn.
             attemptTurn = turn
@@ -285,7 +285,7 @@ extension Execution {
         context.memory.traffic.tell(context.route, now) { $0.giveBackBudget(now) }
     }
 
-    private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {
+    private func tell(_ word: AttemptFeedback, _ leave: AttemptGrant) {
         let verdict = context.memory.traffic.ended(
             settled(leave),
             word,
@@ -299,14 +299,14 @@ extension Execution {
     }
 
     /// The time that its content took says nothing of how soon the upstream answers.
-    private func settled(_ given: TrafficLeave) -> TrafficLeave {
+    private func settled(_ given: AttemptGrant) -> AttemptGrant {
         var leave = given
         leave.began = leave.began.advanced(by: machine.recovery.timeMoved)
         return leave
     }
 
     /// The attempt is not over before its answer is.
-    private func answering(_ word: AttemptWord, _ leave: TrafficLeave) {
+    private func answering(_ word: AttemptFeedback, _ leave: AttemptGrant) {
         isAnswering = true
         let change = context.memory.traffic.answering(
             settled(leave),
@@ -327,7 +327,7 @@ extension Execution {
         if !end.isBroken, context.memory.traffic.answerEndedWell(leave, ports.time.now()) { return }
         let change = context.memory.traffic.answerEnded(
             leave,
-            AttemptWord(end, of: machine.recovery.attempts.last, on: context.route),
+            AttemptFeedback(end, of: machine.recovery.attempts.last, on: context.route),
             asked: { machine.asked(of: context) },
             of: context.route,
             random: ports.entropy.next(),

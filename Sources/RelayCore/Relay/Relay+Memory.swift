@@ -36,7 +36,11 @@ extension Relay {
     }
 
     /// A job of a stream has room by right in its turn only; before it takes what nobody has to wait for.
-    private func room(_ wanted: Int, in memory: MemoryAccount, _ execution: Execution) async -> MemoryHold? {
+    private func room(
+        _ wanted: Int,
+        in memory: MemoryAccount,
+        _ execution: Execution
+    ) async -> MemoryReservation? {
         let deadline = execution.deadline
         if let turn = execution.turn, !turn.take() {
             if let room = memory.hold(wanted) { return room }

@@ -29,9 +29,9 @@ package struct Delivery: Sendable {
     /// Whether one of the attempts may have been carried out and may not be repeated.
     package var leavesDoubt = false
     /// The memory its answer takes, until that is on disk.
-    package var room: MemoryHold?
+    package var room: MemoryReservation?
     /// The hold that it waits for before it may be sent.
-    package var hold: TrafficHold?
+    package var hold: AttemptDeferral?
     /// There was no room for the answer's content, which nothing had to look into.
     package var lacksContent = false
 

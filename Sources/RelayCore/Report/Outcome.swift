@@ -9,7 +9,7 @@ package struct Outcome: Sendable {
     package var answer: HTTPResponse?
     package var report: JobReport
     /// The memory its answer takes, until that is passed on.
-    package let room: MemoryHold?
+    package let room: MemoryReservation?
 
     /// The job succeeded, or something stands in for a success.
     package init(
@@ -19,7 +19,7 @@ package struct Outcome: Sendable {
         attempts: [Attempt] = [],
         sentOnceBecause: String? = nil,
         keptJob: KeptJobName? = nil,
-        room: MemoryHold? = nil
+        room: MemoryReservation? = nil
     ) {
         self.answer = answer
         self.room = room
@@ -41,7 +41,7 @@ package struct Outcome: Sendable {
         answer: HTTPResponse? = nil,
         attempts: [Attempt] = [],
         sentOnceBecause: String? = nil,
-        room: MemoryHold? = nil
+        room: MemoryReservation? = nil
     ) {
         self.answer = answer
         self.room = room

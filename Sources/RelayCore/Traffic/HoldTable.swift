@@ -35,8 +35,8 @@ struct HoldTable: Sendable {
         var until: Instant
 
         /// Why a request of that upstream waits.
-        func hold(_ upstream: String) -> TrafficHold {
-            var hold = TrafficHold(reason: .throttled, upstream: upstream, until: until, since: since)
+        func hold(_ upstream: String) -> AttemptDeferral {
+            var hold = AttemptDeferral(reason: .throttled, upstream: upstream, until: until, since: since)
             hold.request = scope.words
             return hold
         }

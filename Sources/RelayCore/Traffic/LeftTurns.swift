@@ -5,11 +5,11 @@ struct LeftTurns: Sendable {
     /// The next of every second one; it is theirs where the line goes beyond it.
     var series: Instant
     /// One that is theirs beside those.
-    var given: TakenTurn?
+    var given: TakenSlot?
     /// For how long they are left to them.
     var until: Instant
 
-    init(series: Instant, given: TakenTurn? = nil, until: Instant) {
+    init(series: Instant, given: TakenSlot? = nil, until: Instant) {
         self.series = series
         self.given = given
         self.until = until

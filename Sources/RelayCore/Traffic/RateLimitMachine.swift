@@ -25,7 +25,7 @@ struct RateLimitMachine: Sendable {
     private var lastBetween = Instant(nanoseconds: .min / 2)
     /// By what `due` was reckoned; nil before anything was.
     private var present: RateSpacing?
-    private var freed = FreedTurns()
+    private var freed = FreedSlots()
 
     /// When an attempt may go; now is `now`.
     ///
@@ -41,7 +41,7 @@ struct RateLimitMachine: Sendable {
 
     /// An attempt goes at that moment, which `next` has named.
     @discardableResult
-    mutating func take(_ spacing: RateSpacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn
+    mutating func take(_ spacing: RateSpacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenSlot
     {
         adopt(spacing, now)
         freed.forget(before: now)
@@ -50,7 +50,7 @@ struct RateLimitMachine: Sendable {
         if side == .kept, moment < end, left?.take(at: moment, every: spacing.times(2)) == true {
             lastBetween = max(lastBetween, moment)
             keepSharing(spacing, now)
-            return TakenTurn(at: moment, before: due, after: due)
+            return TakenSlot(at: moment, before: due, after: due)
         }
         let isShared = side == .request && left.map { now < $0.until } ?? false
         if isShared {
@@ -60,11 +60,11 @@ struct RateLimitMachine: Sendable {
         }
         let before = due
         due = max(due, moment).advanced(by: .nanoseconds(isShared ? spacing.times(2) : spacing.interval))
-        return TakenTurn(at: moment, before: before, after: due)
+        return TakenSlot(at: moment, before: before, after: due)
     }
 
     /// The attempt that had taken that turn does not go.
-    mutating func giveBack(_ turn: TakenTurn, _ spacing: RateSpacing, _ now: Instant) {
+    mutating func giveBack(_ turn: TakenSlot, _ spacing: RateSpacing, _ now: Instant) {
         adopt(spacing, now)
         freed.add(turn, now)
         while let last = freed.take(before: due, after: lastBetween) { due = last.before }
@@ -101,7 +101,7 @@ struct RateLimitMachine: Sendable {
         if let given = left.given {
             freed.add(given, now)
         } else if left.series < end {
-            freed.add(TakenTurn(at: left.series, before: due, after: due), now)
+            freed.add(TakenSlot(at: left.series, before: due, after: due), now)
             lastBetween = max(lastBetween, left.series)
             left.series = left.series.advanced(by: .nanoseconds(spacing.times(2)))
         }

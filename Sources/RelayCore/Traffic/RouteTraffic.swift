@@ -31,7 +31,7 @@ package final class RouteTraffic: Sendable {
         _ route: Route,
         _ now: Instant,
         atMost most: Int = .max
-    ) -> (count: Int, hold: TrafficHold?) {
+    ) -> (count: Int, hold: AttemptDeferral?) {
         if route.isWithoutTraffic { return (most, nil) }
         return state.withLock { $0.room(route, now, atMost: most) }
     }
@@ -58,13 +58,13 @@ package final class RouteTraffic: Sendable {
     }
 
     /// The hold that such a request would meet now; nil where it would go.
-    package func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+    package func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         if route.isWithoutTraffic { return nil }
         return state.withLock { $0.hold(of: asked, route, now) }
     }
 
     /// The hold that has such a request wait for its turn; nil where none does.
-    package func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+    package func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         if route.isWithoutTraffic { return nil }
         return state.withLock { $0.wait(of: asked, route, now) }
     }
@@ -101,7 +101,7 @@ package final class RouteTraffic: Sendable {
     }
 
     /// Leave where nothing holds a first attempt back, and nil where there is more to ask.
-    func leaveCalmly(_ route: Route, _ now: Instant) -> TrafficLeave? {
+    func leaveCalmly(_ route: Route, _ now: Instant) -> AttemptGrant? {
         let isFull = isFull
         return state.withLock { machine in
             let before = machine.inUse
@@ -114,7 +114,7 @@ package final class RouteTraffic: Sendable {
     /// An attempt that succeeded at once has ended, and its answer says nothing of the upstream's limits; of its class is
     /// asked only where some requests of the route are lost.
     package func endedPlainly(
-        _ leave: TrafficLeave,
+        _ leave: AttemptGrant,
         asked: () -> RequestClass?,
         of route: Route,
         random: @autoclosure () -> UInt64,
@@ -122,7 +122,7 @@ package final class RouteTraffic: Sendable {
     ) -> BreakerChange? {
         let now = Instant(nanoseconds: now)
         if state.withLock({ $0.endedCalmly(leave, of: route, now) }) { return nil }
-        var word = AttemptWord()
+        var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         let random = random()
         return tell(route, now) {
@@ -131,17 +131,17 @@ package final class RouteTraffic: Sendable {
     }
 
     /// The attempt is given up, and nothing is known of its upstream by it.
-    package func endedUnjudged(_ leave: TrafficLeave, of route: Route, random: UInt64, _ now: Int64) {
+    package func endedUnjudged(_ leave: AttemptGrant, of route: Route, random: UInt64, _ now: Int64) {
         let now = Instant(nanoseconds: now)
-        _ = tell(route, now) { $0.ended(leave, AttemptWord(), of: route, random: random, now) }
+        _ = tell(route, now) { $0.ended(leave, AttemptFeedback(), of: route, random: random, now) }
     }
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     func ended(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
@@ -159,8 +159,8 @@ package final class RouteTraffic: Sendable {
     ///
     /// A breaker that probes does not wait for that: an answer may go on for hours.
     func answering(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
@@ -180,14 +180,14 @@ package final class RouteTraffic: Sendable {
     /// The content of such an answer has come to its end, and its upstream is not to blame.
     ///
     /// - Returns: false, having done nothing, where that changes what is known of the upstream: `answerEnded` has to be told.
-    func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+    func answerEndedWell(_ leave: AttemptGrant, _ now: Instant) -> Bool {
         state.withLock { $0.answerEndedWell(leave, now) }
     }
 
     /// The same, however it ended.
     func answerEnded(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,

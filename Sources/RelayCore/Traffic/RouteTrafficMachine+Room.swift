@@ -4,10 +4,10 @@ import RelayRoute
 // The room by which kept jobs are claimed.
 extension RouteTrafficMachine {
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
+    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
         let spacing = spacing(route)
         let count = spacing.map { rate.room($0, now, atMost: most) } ?? most
-        let turn = spacing.map { TrafficHold(reason: .rateLimited, until: rate.next($0, .kept, now)) }
+        let turn = spacing.map { AttemptDeferral(reason: .rateLimited, until: rate.next($0, .kept, now)) }
         guard count > 0, !upstreams.isEmpty else { return (count, count < most ? turn : nil) }
         var best = upstreams[first].room(route, now, atMost: count)
         if best.count == 0, let hold = best.hold, hold.isOfUpstream {

@@ -15,7 +15,7 @@ extension RouteTrafficMachine {
         _ asking: Asking,
         _ asked: RequestClass?,
         _ now: Instant
-    ) -> TrafficHold? {
+    ) -> AttemptDeferral? {
         let (upstream, side) = (upstreams[asking.place], asking.side)
         let (ours, its) = (spacing(route), upstream.spacing(route, of: asked, now))
         // The turn has to be one of both.
@@ -24,8 +24,8 @@ extension RouteTrafficMachine {
         let theirs = its.map { upstream.turns.next($0, side, now, afterAll: isBoth) } ?? now
         if max(mine, theirs) <= now { return nil }
         return theirs > mine
-            ? TrafficHold(reason: .tooFast, upstream: upstream.name, until: theirs)
-            : TrafficHold(reason: .rateLimited, until: mine)
+            ? AttemptDeferral(reason: .tooFast, upstream: upstream.name, until: theirs)
+            : AttemptDeferral(reason: .rateLimited, until: mine)
     }
 
     @discardableResult
@@ -35,8 +35,8 @@ extension RouteTrafficMachine {
         _ asked: RequestClass?,
         at moment: Instant,
         _ now: Instant
-    ) -> AttemptTurn {
-        AttemptTurn(
+    ) -> RateSlot {
+        RateSlot(
             place: asking.place,
             route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
             upstream: upstreams[asking.place].spacing(route, of: asked, now).map {
@@ -46,7 +46,7 @@ extension RouteTrafficMachine {
     }
 
     /// The attempt that had taken that turn does not go.
-    mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
+    mutating func giveBack(_ turn: RateSlot, _ route: Route, _ now: Instant) {
         if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
         if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
             upstreams[turn.place].turns.giveBack(taken, spacing, now)
@@ -66,7 +66,7 @@ extension RouteTrafficMachine {
     }
 
     /// The hold that has such a request wait for its turn, by the upstream's word or a rate; nil where none does.
-    func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+    func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
         let asking = Asking(kind: .first, place: first, isKept: false, turn: .none)

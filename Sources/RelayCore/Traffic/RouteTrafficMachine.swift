@@ -50,19 +50,19 @@ struct RouteTrafficMachine: Sendable {
     }
 
     /// The turn that an attempt waits for.
-    struct AttemptTurn: Hashable, Sendable {
+    struct RateSlot: Hashable, Sendable {
         /// Index of the upstream.
         let place: Int
         /// By the route's rate.
-        let route: TakenTurn?
+        let route: TakenSlot?
         /// With an upstream that is not to be sent too fast.
-        let upstream: TakenTurn?
+        let upstream: TakenSlot?
     }
 
     enum Answer: Hashable, Sendable {
-        case go(TrafficLeave)
+        case go(AttemptGrant)
         /// It may take its turn when it comes, where it has one: to be given back if it does not.
-        case held(TrafficHold, AttemptTurn?)
+        case held(AttemptDeferral, RateSlot?)
     }
 
     /// The upstream that requests begin with, as an index; nil before the first of them.
@@ -93,7 +93,7 @@ struct RouteTrafficMachine: Sendable {
     }
 
     /// The same of a first attempt at the first upstream; nil where it takes more than a look.
-    mutating func leaveCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> TrafficLeave? {
+    mutating func leaveCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> AttemptGrant? {
         know(route)
         guard upstreams[0].isCalm, route.policy.traffic.rateLimit == nil,
             upstreams[0].underWay < upstreams[0].width(route), !upstreams[0].isCrowded(route, now)
@@ -109,7 +109,7 @@ struct RouteTrafficMachine: Sendable {
         )
     }
 
-    mutating func endedCalmly(_ leave: TrafficLeave, of route: Route, _ now: Instant) -> Bool {
+    mutating func endedCalmly(_ leave: AttemptGrant, of route: Route, _ now: Instant) -> Bool {
         upstreams[leave.place].endedWell(leave, of: route, now)
     }
 
@@ -120,7 +120,7 @@ struct RouteTrafficMachine: Sendable {
         isFull: Bool,
         isProbe: Bool,
         _ now: Instant
-    ) -> TrafficLeave {
+    ) -> AttemptGrant {
         let place = asking.place
         switch asking.kind {
         case .first: budget.began(now)
@@ -129,7 +129,7 @@ struct RouteTrafficMachine: Sendable {
         }
         upstreams[place].began(asked, now)
         let most = min(upstreams[place].width(route), upstreams[place].limit)
-        return TrafficLeave(
+        return AttemptGrant(
             place: place,
             epoch: upstreams[place].breaker.epoch,
             began: now,
@@ -148,8 +148,8 @@ struct RouteTrafficMachine: Sendable {
     ) -> Answer {
         let (settings, place) = (route.policy.traffic, asking.place)
         let name = upstreams[place].name
-        func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
-            var hold = TrafficHold(reason: reason, upstream: name, until: until, since: since)
+        func held(_ reason: AttemptDeferral.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
+            var hold = AttemptDeferral(reason: reason, upstream: name, until: until, since: since)
             hold.cause = upstreams[place].cause
             if reason == .unanswered { hold.request = asked?.name }
             return .held(hold, nil)
@@ -181,7 +181,7 @@ struct RouteTrafficMachine: Sendable {
         if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             // Many wait for that: they come back one by one within the budget's memory.
             let pause = Duration.seconds(1) + .nanoseconds(Int64(asking.random >> 11) % 9_000_000_000)
-            var hold = TrafficHold(reason: .budgetSpent, until: now.advanced(by: pause))
+            var hold = AttemptDeferral(reason: .budgetSpent, until: now.advanced(by: pause))
             hold.pause = pause
             return .held(hold, nil)
         }
@@ -230,8 +230,8 @@ struct RouteTrafficMachine: Sendable {
     ///
     /// - Returns: false where there is more to it, and `ended` has to be told.
     mutating func endedWell(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         of route: Route,
         isWhole: Bool = true,
         _ now: Instant
@@ -241,7 +241,7 @@ struct RouteTrafficMachine: Sendable {
     }
 
     /// The same of the end of an answer's content.
-    mutating func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+    mutating func answerEndedWell(_ leave: AttemptGrant, _ now: Instant) -> Bool {
         upstreams[leave.place].answerEndedWell(leave, now)
     }
 
@@ -249,8 +249,8 @@ struct RouteTrafficMachine: Sendable {
     ///
     /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     mutating func ended(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,
@@ -267,7 +267,7 @@ struct RouteTrafficMachine: Sendable {
     }
 
     /// The hold on such a request now, at the upstream that requests begin with; nil where it would go.
-    func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+    func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
         if let hold = upstream.patience(route, of: asked, now) { return hold.hold(upstream.name) }
@@ -311,8 +311,8 @@ struct RouteTrafficMachine: Sendable {
     ///
     /// - Returns: what has become of the breaker, when it has changed by that.
     mutating func answerEnded(
-        _ leave: TrafficLeave,
-        _ word: AttemptWord,
+        _ leave: AttemptGrant,
+        _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,

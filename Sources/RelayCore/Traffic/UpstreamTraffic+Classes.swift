@@ -151,8 +151,8 @@ extension UpstreamTraffic {
     mutating func tries(_ asked: RequestClass, _ now: Instant) { classes.tries(asked, now) }
 
     /// Why the breaker holds a request back.
-    func breakerHold(until: Instant, _ now: Instant) -> TrafficHold {
-        var hold = TrafficHold(
+    func breakerHold(until: Instant, _ now: Instant) -> AttemptDeferral {
+        var hold = AttemptDeferral(
             reason: isForced(now) ? .forcedOpen : .breakerOpen,
             upstream: name,
             until: until,

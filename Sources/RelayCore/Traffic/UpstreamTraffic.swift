@@ -86,7 +86,7 @@ struct UpstreamTraffic: Sendable {
     }
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
+    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
         if let hold = patience(route, now) {
             return (0, hold.hold(name))
         }
@@ -102,7 +102,7 @@ struct UpstreamTraffic: Sendable {
         }
         // Where nothing is held any more there is nothing to look for.
         if nextLook > now, isHolding(route, now) || pace.rate(now) != nil {
-            var search = TrafficHold(reason: .throttled, upstream: name, until: nextLook)
+            var search = AttemptDeferral(reason: .throttled, upstream: name, until: nextLook)
             search.isSearch = true
             return (0, search)
         }
@@ -110,7 +110,7 @@ struct UpstreamTraffic: Sendable {
         let count = turns.room(spacing, now, atMost: most)
         if count == most { return (count, nil) }
         let next = turns.next(spacing, .kept, now)
-        return (count, TrafficHold(reason: .tooFast, upstream: name, until: next))
+        return (count, AttemptDeferral(reason: .tooFast, upstream: name, until: next))
     }
 
     mutating func began(_ asked: RequestClass? = nil, _ now: Instant) {
@@ -124,7 +124,7 @@ struct UpstreamTraffic: Sendable {
     ///
     /// - Returns: false where there is more to it than to remember that, and nothing is remembered.
     mutating func endedWell(
-        _ leave: TrafficLeave,
+        _ leave: AttemptGrant,
         of route: Route,
         isWhole: Bool = true,
         _ now: Instant
@@ -149,7 +149,7 @@ struct UpstreamTraffic: Sendable {
     /// The content of an answer has come to its end as it should.
     ///
     /// - Returns: false where there is more to it, and nothing is remembered.
-    mutating func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+    mutating func answerEndedWell(_ leave: AttemptGrant, _ now: Instant) -> Bool {
         guard isCalm, leave.epoch == breaker.epoch else { return false }
         breaker.worked(now)
         return true
@@ -229,8 +229,8 @@ struct UpstreamTraffic: Sendable {
     ///
     /// - Returns: whether the breaker has changed.
     mutating func answerEnded(
-        _ word: AttemptWord,
-        _ leave: TrafficLeave,
+        _ word: AttemptFeedback,
+        _ leave: AttemptGrant,
         of asked: () -> RequestClass?,
         _ route: Route,
         random: UInt64,
@@ -282,8 +282,8 @@ struct UpstreamTraffic: Sendable {
 
     /// An attempt has ended; of what class is asked only where that matters.
     mutating func ended(
-        _ word: AttemptWord,
-        _ leave: TrafficLeave,
+        _ word: AttemptFeedback,
+        _ leave: AttemptGrant,
         of asked: () -> RequestClass?,
         _ route: Route,
         random: UInt64,
@@ -361,15 +361,15 @@ struct UpstreamTraffic: Sendable {
 
     /// The word of an attempt that its caller ended: it counts where the caller waited longer than the upstream usually takes.
     private func judged(
-        _ word: AttemptWord,
-        _ leave: TrafficLeave,
+        _ word: AttemptFeedback,
+        _ leave: AttemptGrant,
         _ route: Route,
         _ now: Instant
-    ) -> (AttemptWord, FailureCause?) {
+    ) -> (AttemptFeedback, FailureCause?) {
         guard word.isCallersEnd else { return (word, nil) }
         let attempt = route.policy.timeouts.attempt
         guard leave.began.duration(to: now) >= usual.time(attempt: attempt) else {
-            return (AttemptWord(), .caller)
+            return (AttemptFeedback(), .caller)
         }
         return (word.breaker == .nothing ? .unanswered : word, .upstream)
     }

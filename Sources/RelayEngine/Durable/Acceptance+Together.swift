@@ -7,9 +7,9 @@ extension Acceptance {
     package struct Candidate: Sendable {
         let admission: Admission
         let body: StoredBody
-        let patience: Patience
+        let patience: StorageDeadline
 
-        package init(_ admission: Admission, _ body: StoredBody, _ patience: Patience) {
+        package init(_ admission: Admission, _ body: StoredBody, _ patience: StorageDeadline) {
             self.admission = admission
             self.body = body
             self.patience = patience
@@ -33,7 +33,7 @@ extension Acceptance {
     /// Holds the room until the jobs are known to be on disk, or not to be.
     private func accept(
         _ candidates: [Candidate],
-        holding room: borrowing QueueRoom.Reservation
+        holding room: borrowing QueueCapacity.Reservation
     ) async -> [Result<Accepted, Problem>] {
         let count = room.count
         var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.patience))
@@ -68,7 +68,9 @@ extension Acceptance {
 
     /// The store's answers, or `abandoned` of those whose callers' patience is over first.
     private func enqueue(_ group: JobGroup) async throws(StoreError) -> [EnqueueResult] {
-        guard let ports = group.ports, !Patience.isOver(store, ports.time) else { return group.abandoned }
+        guard let ports = group.ports, !StorageDeadline.isOver(store, ports.time) else {
+            return group.abandoned
+        }
         let jobs = group.awaited()
         let began = ports.time.now()
         let pending = ports.begin { [self] in
@@ -96,9 +98,9 @@ extension Acceptance {
 /// Jobs that go on disk together, and how long each caller waits for that.
 private struct JobGroup {
     private(set) var jobs: [NewJob]
-    private let patience: [Patience]
+    private let patience: [StorageDeadline]
 
-    init(_ jobs: [NewJob], _ patience: [Patience]) {
+    init(_ jobs: [NewJob], _ patience: [StorageDeadline]) {
         self.jobs = jobs
         self.patience = patience
     }

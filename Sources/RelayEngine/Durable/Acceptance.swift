@@ -9,7 +9,7 @@ import Synchronization
 package final class Acceptance: Sendable {
     let store: any JobStore
     let engine: Engine
-    let room: QueueRoom
+    let room: QueueCapacity
     let watch: StoreWatch
     let announcer: Announcer
     let dispatcher: Dispatcher
@@ -22,7 +22,7 @@ package final class Acceptance: Sendable {
 
     init(
         _ dispatcher: Dispatcher,
-        _ audience: Audience,
+        _ audience: Listeners,
         _ watch: StoreWatch,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
@@ -82,8 +82,8 @@ package final class Acceptance: Sendable {
     package func accept(
         _ admission: Admission,
         body: StoredBody,
-        _ patience: Patience? = nil,
-        past: JobPast? = nil
+        _ patience: StorageDeadline? = nil,
+        past: PriorAttempts? = nil
     ) async throws(Problem) -> Accepted {
         let route = admission.route.name
         let job = newJob(admission, body, past)
@@ -98,8 +98,8 @@ package final class Acceptance: Sendable {
     private func accept(
         _ job: NewJob,
         _ route: String,
-        _ patience: Patience?,
-        holding: borrowing QueueRoom.Reservation
+        _ patience: StorageDeadline?,
+        holding: borrowing QueueCapacity.Reservation
     ) async throws(Problem) -> Accepted {
         let moment = JobMoment(engine.time)
         var offer = mayBeOffered(job) ? dispatcher.offer(route) : nil
@@ -121,7 +121,7 @@ package final class Acceptance: Sendable {
     /// - Throws: what the store's refusal is when there is none.
     func known(
         _ job: NewJob,
-        _ patience: Patience?,
+        _ patience: StorageDeadline?,
         after refusal: StoreError
     ) async throws(Problem) -> Accepted {
         let route = job.record.route
@@ -147,7 +147,7 @@ package final class Acceptance: Sendable {
     /// - Throws: `refusal` when there is none.
     private func known(
         _ job: NewJob,
-        _ patience: Patience?,
+        _ patience: StorageDeadline?,
         instead refusal: @autoclosure () -> Problem
     ) async throws(Problem) -> Accepted {
         var job = job
@@ -182,7 +182,7 @@ package final class Acceptance: Sendable {
     private func enqueue(
         _ job: NewJob,
         at moment: JobMoment,
-        _ patience: Patience?
+        _ patience: StorageDeadline?
     ) async throws(StoreError) -> EnqueueResult {
         guard let patience else {
             let answer = try await store.enqueueOne(job, at: moment)
@@ -191,7 +191,7 @@ package final class Acceptance: Sendable {
         }
         // Jobs that wait behind a write that does not come back would fill the memory.
         let time = patience.ports.time
-        if Patience.isOver(store, time) { return .abandoned }
+        if StorageDeadline.isOver(store, time) { return .abandoned }
         let place = waits.enter(until: time.now().advanced(by: patience.limit), patience.ports)
         defer { waits.leave(place) }
         let wait = AcceptanceWait()
@@ -228,7 +228,7 @@ package final class Acceptance: Sendable {
         announce(job, result)
     }
 
-    func newJob(_ admission: Admission, _ body: StoredBody, _ past: JobPast? = nil) -> NewJob {
+    func newJob(_ admission: Admission, _ body: StoredBody, _ past: PriorAttempts? = nil) -> NewJob {
         let context = admission.context
         let options = admission.durable ?? admission.keptLater ?? DurableOptions()
         let policy = admission.route.policy

@@ -103,7 +103,7 @@ extension DurableJobs {
     }
 
     /// The hold of its route's traffic on a request like the job's.
-    private func holds(_ job: StoredJob) -> TrafficHold? {
+    private func holds(_ job: StoredJob) -> AttemptDeferral? {
         guard let entry = engine.snapshot.routes[job.record.route] else { return nil }
         let asked = RequestClass(
             job.record.method,
@@ -118,7 +118,7 @@ extension DurableJobs {
     /// Of a job of the route that could be sent now.
     ///
     /// `own` is what holds requests like it back.
-    func held(_ entry: Snapshot.Entry, _ now: Int64, _ own: TrafficHold? = nil) -> Blocker {
+    func held(_ entry: Snapshot.Entry, _ now: Int64, _ own: AttemptDeferral? = nil) -> Blocker {
         let route = entry.route.name
         switch dispatcher.gate(of: route) {
         case .shut(let until, _)?:
@@ -160,7 +160,7 @@ extension DurableJobs {
 
 extension Blocker {
     /// The reason that keeps the route from sending, with the present on both clocks.
-    fileprivate init(_ hold: TrafficHold, _ now: Instant, _ wall: Int64) {
+    fileprivate init(_ hold: AttemptDeferral, _ now: Instant, _ wall: Int64) {
         let until = wall + max(0, now.duration(to: hold.until).saturatedNanoseconds / 1_000_000)
         self.init(
             hold.reason.waitReason,

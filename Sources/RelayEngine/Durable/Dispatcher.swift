@@ -11,7 +11,7 @@ final class Dispatcher: Sendable {
         var loops: [DeliveryLoop] = []
         /// The index of the loop whose turn it is.
         var turn = 0
-        var lanes: [String: DispatchLane] = [:]
+        var lanes: [String: RouteDispatcher] = [:]
     }
 
     /// How far the daemon is.
@@ -35,7 +35,7 @@ final class Dispatcher: Sendable {
     private let claiming = Atomic<Int>(0)
     private let state = Mutex(State())
 
-    init(_ store: any JobStore, _ audience: Audience, _ announcer: Announcer) {
+    init(_ store: any JobStore, _ audience: Listeners, _ announcer: Announcer) {
         self.store = store
         engine = audience.engine
         pauses = audience.pauses
@@ -62,7 +62,7 @@ final class Dispatcher: Sendable {
         return most
     }
 
-    private func lane(_ route: String) -> DispatchLane? { state.withLock { $0.lanes[route] } }
+    private func lane(_ route: String) -> RouteDispatcher? { state.withLock { $0.lanes[route] } }
 }
 
 // The life of the daemon.
@@ -82,12 +82,12 @@ extension Dispatcher {
     private func open() {
         let snapshot = engine.snapshot
         let (opened, closed) = state.withLock { state in
-            guard state.phase == .serving else { return ([(DispatchLane, Relay)](), [DispatchLane]()) }
+            guard state.phase == .serving else { return ([(RouteDispatcher, Relay)](), [RouteDispatcher]()) }
             let closed = state.lanes.filter { snapshot.routes[$0.key] == nil }
             for name in closed.keys { state.lanes[name] = nil }
-            var opened: [(DispatchLane, Relay)] = []
+            var opened: [(RouteDispatcher, Relay)] = []
             for name in snapshot.routeNames where state.lanes[name] == nil {
-                let lane = DispatchLane(route: name)
+                let lane = RouteDispatcher(route: name)
                 state.lanes[name] = lane
                 opened.append((lane, state.loops[opened.count % state.loops.count].relay))
             }
@@ -143,7 +143,7 @@ extension Dispatcher {
 // Claiming: when, and how many.
 extension Dispatcher {
     /// Does what the lane's machine says until it says that nothing will be claimed any more.
-    private func pump(_ lane: DispatchLane, _ relay: Relay) async {
+    private func pump(_ lane: RouteDispatcher, _ relay: Relay) async {
         let time = relay.ports.time
         while true {
             switch lane.step(time.now(), engine.snapshot.routes[lane.route], isShort: isShort) {
@@ -155,10 +155,10 @@ extension Dispatcher {
     }
 
     /// Waits for a permit in fair turn with other requests, takes what else is free, and claims as many jobs.
-    private func claim(_ count: Int, _ lane: DispatchLane, _ relay: Relay) async {
+    private func claim(_ count: Int, _ lane: RouteDispatcher, _ relay: Relay) async {
         let time = relay.ports.time
         guard let entry = engine.snapshot.routes[lane.route] else { return lane.end() }
-        guard var permits = await entry.state.permitToLook(time.now()) else { return }
+        guard var permits = await entry.state.acquireForClaim(time.now()) else { return }
         // While it waited, the lane may have been paused or ended.
         guard let entry = engine.snapshot.routes[lane.route],
             case .claim(let count) = lane.step(time.now(), entry, isShort: isShort)
@@ -190,7 +190,7 @@ extension Dispatcher {
 
     private func begin(
         _ claim: Claim,
-        _ lane: DispatchLane,
+        _ lane: RouteDispatcher,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
@@ -200,7 +200,7 @@ extension Dispatcher {
 
     private func begin(
         _ claim: Claim,
-        _ lane: DispatchLane,
+        _ lane: RouteDispatcher,
         _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
@@ -225,18 +225,18 @@ extension Dispatcher {
     /// The means to claim a job with its acceptance; given back at its end, unless the job was claimed.
     struct Offer: ~Copyable {
         private let dispatcher: Dispatcher
-        private let lane: DispatchLane
+        private let lane: RouteDispatcher
         private let loop: DeliveryLoop
-        private var permits: RouteState.Permits
+        private var permits: RouteState.ClaimPermits
         private var isTaken = false
         /// Where the first attempt goes.
         let upstream: String
 
         fileprivate init(
             _ dispatcher: Dispatcher,
-            _ lane: DispatchLane,
+            _ lane: RouteDispatcher,
             _ loop: DeliveryLoop,
-            _ permits: consuming RouteState.Permits,
+            _ permits: consuming RouteState.ClaimPermits,
             upstream: String
         ) {
             self.dispatcher = dispatcher
@@ -262,7 +262,8 @@ extension Dispatcher {
 
     /// A permit of the route for a job on its way to disk; nil when the job has to wait for its turn.
     func offer(_ route: String) -> Offer? {
-        guard let entry = engine.snapshot.routes[route], let permits = entry.state.permitToOffer() else {
+        guard let entry = engine.snapshot.routes[route], let permits = entry.state.tryAcquireForAccept()
+        else {
             return nil
         }
         claiming.add(1, ordering: .sequentiallyConsistent)

@@ -26,13 +26,13 @@ package final class DurableJobs: Sendable {
     let dispatcher: Dispatcher
     private let announcer: Announcer
     private let sweeper: Sweeper
-    private let room: QueueRoom
+    private let room: QueueCapacity
     let waiters: JobWaiters
 
     /// `announcer` tells the audience; `digest` is SHA-256.
     package init(
         store: any JobStore,
-        _ audience: Audience,
+        _ audience: Listeners,
         _ announcer: Announcer,
         settings: Settings,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]

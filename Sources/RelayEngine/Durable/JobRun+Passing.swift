@@ -78,7 +78,7 @@ extension JobRun: DeliveryReceiver {
             attempts: [attempt]
         )
         // Its bytes are there already, and stay until they are on disk.
-        if answer.length > MemoryAccount.free { result.room = ports.memory?.overdraw(answer.length) }
+        if answer.length > MemoryAccount.free { result.room = ports.memory?.reserveUnchecked(answer.length) }
         #if DEBUG
         if passage?.checks == true { check(passed, result, answer, by: sender) }
         #endif
@@ -131,7 +131,7 @@ extension JobRun {
 
     func adopted(
         _ passed: Passed,
-        _ leave: TrafficLeave?,
+        _ leave: AttemptGrant?,
         _ sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {
         let (record, delivery) = (job.record, passed.delivery)

@@ -17,7 +17,7 @@ final class JobRun: Sendable {
 
     let claim: Claim
     let dispatcher: Dispatcher
-    private let lane: DispatchLane
+    private let lane: RouteDispatcher
     let relay: Relay
     let passage: (any DeliveryPassage)?
     /// Whether it finds out about the route's credential.
@@ -37,7 +37,7 @@ final class JobRun: Sendable {
     init(
         _ claim: Claim,
         _ dispatcher: Dispatcher,
-        _ lane: DispatchLane,
+        _ lane: RouteDispatcher,
         _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
@@ -62,9 +62,9 @@ final class JobRun: Sendable {
     private func perform() async {
         let began = time.now()
         // Read with its claim, and in memory until its run is over.
-        let held = relay.ports.memory.flatMap { memory -> MemoryHold? in
+        let held = relay.ports.memory.flatMap { memory -> MemoryReservation? in
             guard case .bytes(let bytes) = claim.body, bytes.count > MemoryAccount.free else { return nil }
-            return memory.overdraw(bytes.count)
+            return memory.reserveUnchecked(bytes.count)
         }
         defer { withExtendedLifetime(held) {} }
         await finish(await attempt(), since: began)
@@ -202,9 +202,9 @@ extension JobRun {
         var pauseReason: String?
         var credential = DispatchMachine.Credential.unknown
         /// The hold that the run waits for before it may send.
-        var hold: TrafficHold?
+        var hold: AttemptDeferral?
         /// The memory of the answer.
-        var room: MemoryHold?
+        var room: MemoryReservation?
 
         init(_ settlement: Settlement, _ report: JobReport) {
             self.settlement = settlement

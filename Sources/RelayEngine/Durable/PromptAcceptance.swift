@@ -22,7 +22,7 @@ package final class PromptAcceptance: Sendable {
         /// Nil once the caller has been told, or has a task.
         var receiver: Receiver?
         /// Held until the job is known to be on disk, or not to be.
-        var room: QueueRoom.Reservation?
+        var room: QueueCapacity.Reservation?
         var offer: Dispatcher.Offer?
         /// The answer that the store has given, for a task.
         var answer: AcceptanceWaits.Answer?
@@ -33,7 +33,7 @@ package final class PromptAcceptance: Sendable {
     private let acceptance: Acceptance
     private let offered: OfferedJob
     private let moment: JobMoment
-    private let patience: Patience
+    private let patience: StorageDeadline
     private let deadline: Instant
     private let state: Mutex<State>
 
@@ -41,8 +41,8 @@ package final class PromptAcceptance: Sendable {
         _ acceptance: Acceptance,
         _ offered: OfferedJob,
         _ moment: JobMoment,
-        _ patience: Patience,
-        _ room: consuming QueueRoom.Reservation,
+        _ patience: StorageDeadline,
+        _ room: consuming QueueCapacity.Reservation,
         _ offer: consuming Dispatcher.Offer?,
         _ receiver: @escaping Receiver
     ) {
@@ -157,13 +157,13 @@ extension Acceptance {
     package func acceptPromptly(
         _ admission: Admission,
         _ bytes: [UInt8],
-        _ patience: Patience,
+        _ patience: StorageDeadline,
         _ receiver: @escaping PromptAcceptance.Receiver
     ) -> PromptAcceptance? {
         let context = admission.context
         // A request with a timeout of its own is watched more closely.
         guard context.options.timeout == nil, bytes.count <= StoredBodyFile.pieceSize,
-            !Patience.isOver(store, patience.ports.time),
+            !StorageDeadline.isOver(store, patience.ports.time),
             let room = room.reserve(of: context.client?.user, isBounded: context.share != nil)
         else { return nil }
         var job = newJob(admission, .bytes(bytes))

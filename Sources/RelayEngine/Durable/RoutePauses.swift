@@ -23,7 +23,7 @@ package final class RoutePauses: JobListener {
     }
 
     private let engine: Engine
-    private let turns = RouteTurns()
+    private let turns = RouteMutex()
     private let state = Mutex(State())
 
     init(_ engine: Engine) { self.engine = engine }
@@ -113,7 +113,7 @@ extension RoutePauses {
     ) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
         let began = engine.time.wallMilliseconds()
-        let until = duration.map { JobTimeline.advance(began, by: $0) }
+        let until = duration.map { StoreClock.advance(began, by: $0) }
         try await inTurn(route) { (means) throws(StoreError) in
             try await begin(RoutePause(reason: reason, began: began, until: until, by: by), of: route, means)
         }

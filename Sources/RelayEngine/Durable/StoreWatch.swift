@@ -11,11 +11,11 @@ package final class StoreWatch: Sendable {
     }
 
     private let store: any JobStore
-    private let room: QueueRoom
+    private let room: QueueCapacity
     private let time: any ClockSource
     private let state = Mutex(State())
 
-    init(_ store: any JobStore, _ room: QueueRoom, _ time: any ClockSource) {
+    init(_ store: any JobStore, _ room: QueueCapacity, _ time: any ClockSource) {
         self.store = store
         self.room = room
         self.time = time

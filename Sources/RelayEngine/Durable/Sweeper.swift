@@ -16,15 +16,15 @@ final class Sweeper: Sendable {
     private let pauses: RoutePauses
     private let announcer: Announcer
     private let time: any ClockSource
-    private let rest = SweepRest()
+    private let rest = SweepTimer()
     /// Ends when the number of jobs changes, so that the parts that show it hear of that.
-    private let others: Rest
+    private let others: IdleSignal
     private let state = Mutex(State())
 
     /// Jobs of each kind in one call of the store.
     private static let page = 500
 
-    init(_ store: any JobStore, _ audience: Audience, _ announcer: Announcer, _ watch: StoreWatch) {
+    init(_ store: any JobStore, _ audience: Listeners, _ announcer: Announcer, _ watch: StoreWatch) {
         self.store = store
         self.watch = watch
         self.announcer = announcer

@@ -12,7 +12,7 @@ package final class Admission: Sendable {
     /// Seconds since 1970.
     package let acceptedAt: Int64
     /// The caller whose turns it has to wait for where its route is full.
-    package let caller: WaitingLine.Caller
+    package let caller: FairQueue.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
     /// Whether the job is kept before anything is sent.
@@ -20,7 +20,7 @@ package final class Admission: Sendable {
     /// The options asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
     private let keeping: DurableOptions?
     /// The idempotency key, which nobody else may use until the request is answered.
-    let key: KeysUnderWay.Held?
+    let key: IdempotencyLocks.Held?
 
     init(
         entry: Snapshot.Entry,
@@ -28,11 +28,11 @@ package final class Admission: Sendable {
         context: JobContext,
         fields: HeaderFields,
         acceptedAt: Int64,
-        caller: WaitingLine.Caller = .unknown,
+        caller: FairQueue.Caller = .unknown,
         urgency: UInt8 = 3,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
-        key: KeysUnderWay.Held? = nil
+        key: IdempotencyLocks.Held? = nil
     ) {
         self.caller = caller
         self.urgency = urgency

@@ -2,9 +2,9 @@ package import RelayBase
 
 /// Bounds how many requests of a route are with the upstream, and how many may wait.
 ///
-/// Waiting requests are let in by turns of their callers, as `WaitingLine` has it.
+/// Waiting requests are let in by turns of their callers, as `FairQueue` has it.
 package struct ConcurrencyMachine: Sendable {
-    package typealias Caller = WaitingLine.Caller
+    package typealias Caller = FairQueue.Caller
 
     package private(set) var inFlight = 0
     private var limit: Int
@@ -13,7 +13,7 @@ package struct ConcurrencyMachine: Sendable {
     private var maxPending: Int
     /// Searches for kept jobs wait among the others and take none of their room: one, or two where a reload has taken
     /// the place of the first.
-    private var line = WaitingLine()
+    private var line = FairQueue()
     /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
     private var looking = 0
     /// Answers that are on their way.
@@ -152,11 +152,12 @@ package struct ConcurrencyMachine: Sendable {
         return admitted
     }
 
-    /// A request left the upstream, or one `looked` and there was no job; its permit goes to the first of those returned.
+    /// A request left the upstream, or a claim (`isClaim`) found no kept job; its permit goes to the first of those
+    /// returned.
     ///
     /// There are more where the window has grown meanwhile.
-    package mutating func left(looked: Bool = false) -> [UInt64] {
-        if looked { looking -= 1 }
+    package mutating func left(isClaim: Bool = false) -> [UInt64] {
+        if isClaim { looking -= 1 }
         inFlight -= 1
         return line.isEmpty ? [] : admitted()
     }

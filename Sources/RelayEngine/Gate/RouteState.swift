@@ -69,7 +69,7 @@ package final class RouteState: Sendable {
     }
 
     /// As `ConcurrencyMachine` has it.
-    func isCrowded(by caller: WaitingLine.Caller, atLeast count: Int) -> Bool {
+    func isCrowded(by caller: FairQueue.Caller, atLeast count: Int) -> Bool {
         core.state.withLock { $0.machine.isCrowded(by: caller, atLeast: count) }
     }
 
@@ -94,13 +94,13 @@ extension RouteState {
     package enum Entry: ~Copyable {
         case permitted(Permit)
         /// There is none now.
-        case queued(Turn)
+        case queued(PermitTicket)
         /// Nor room to wait for one.
         case full
     }
 
     /// A place in the queue, given up at its end.
-    package final class Turn: Sendable {
+    package final class PermitTicket: Sendable {
         private let state: RouteState
         private let id: UInt64
 
@@ -123,7 +123,7 @@ extension RouteState {
 
     /// Asks for a permit; `urgency` is that of RFC 9218, and `streams` says whether the answer will, as far as is known.
     package func enter(
-        _ caller: WaitingLine.Caller = .unknown,
+        _ caller: FairQueue.Caller = .unknown,
         urgency: UInt8 = 3,
         streams: Bool = false,
         _ now: Instant = Instant(nanoseconds: 0)
@@ -131,13 +131,13 @@ extension RouteState {
         let (arrival, id) = arrive(caller, urgency, streams, now)
         return switch arrival {
         case .admit: .permitted(Permit(self))
-        case .wait: .queued(Turn(self, id))
+        case .wait: .queued(PermitTicket(self, id))
         case .refuse: .full
         }
     }
 
     private func arrive(
-        _ caller: WaitingLine.Caller,
+        _ caller: FairQueue.Caller,
         _ urgency: UInt8,
         _ streams: Bool,
         _ now: Instant
@@ -162,19 +162,19 @@ extension RouteState {
     /// A permit to look for kept jobs with, when its turn among the requests has come.
     ///
     /// - Returns: nil when the task is cancelled first.
-    func permitToLook(_ now: Instant) async -> Permits? {
+    func acquireForClaim(_ now: Instant) async -> ClaimPermits? {
         switch arrive(.keptJobs, 3, false, now) {
-        case (.admit, _): return Permits(self)
+        case (.admit, _): return ClaimPermits(self)
         case (.wait, let id):
             await wait(id)
-            return take(id) ? Permits(self) : nil
+            return take(id) ? ClaimPermits(self) : nil
         case (.refuse, _): return nil
         }
     }
 
     /// A permit for a job that is on its way to disk, if one is free.
-    func permitToOffer() -> Permits? {
-        core.state.withLock { $0.machine.offer() } ? Permits(self) : nil
+    func tryAcquireForAccept() -> ClaimPermits? {
+        core.state.withLock { $0.machine.offer() } ? ClaimPermits(self) : nil
     }
 
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
@@ -193,10 +193,10 @@ extension RouteState {
         core.listen(to: traffic)
     }
 
-    private func giveBack(looked: Bool = false) {
+    private func giveBack(isClaim: Bool = false) {
         let admitted = core.state.withLock { state in
             state.machine.width = state.traffic.width
-            let next = state.machine.left(looked: looked)
+            let next = state.machine.left(isClaim: isClaim)
             state.noteFullness()
             return next.compactMap { state.admit($0) }
         }
@@ -314,7 +314,7 @@ extension RouteState {
     /// `isEndless` says that by its head it has no end of its own; it is told to `end` on any thread, once, where another
     /// caller needs its permit.
     package func streams(
-        to caller: WaitingLine.Caller,
+        to caller: FairQueue.Caller,
         isEndless: Bool,
         _ time: any TimeSource,
         end: @escaping @Sendable () -> Void
@@ -345,7 +345,7 @@ extension RouteState {
     var hasStreams: Bool { streamCount.load(ordering: .relaxed) > 0 }
 
     /// A request of the caller still waits: an answer that has begun to stream meanwhile may have to end.
-    func waits(_ caller: WaitingLine.Caller, _ now: Instant) {
+    func waits(_ caller: FairQueue.Caller, _ now: Instant) {
         core.state.withLock { $0.recall(for: caller, now) }?()
     }
 
@@ -353,7 +353,7 @@ extension RouteState {
     func nextRecall(_ now: Instant) -> Instant? { core.state.withLock { $0.machine.nextRecall(now) } }
 
     /// Whether the caller has as many permits with streams as it may.
-    func hasItsStreams(_ caller: WaitingLine.Caller, _ now: Instant) -> Bool {
+    func hasItsStreams(_ caller: FairQueue.Caller, _ now: Instant) -> Bool {
         core.state.withLock { $0.machine.hasItsStreams(caller, now) }
     }
 }
@@ -366,7 +366,7 @@ extension RouteState.State {
 
     /// How the answer is ended that has to be, where a request of that caller waits.
     fileprivate mutating func recall(
-        for caller: WaitingLine.Caller,
+        for caller: FairQueue.Caller,
         _ now: Instant
     ) -> (@Sendable () -> Void)? {
         machine.recall(for: caller, now).flatMap { streams.removeValue(forKey: $0) }
@@ -380,7 +380,7 @@ extension RouteState.State {
 
 extension RouteState {
     /// Permits of one route to look for as many kept jobs with, given back at their end but for those that were taken out.
-    struct Permits: ~Copyable {
+    struct ClaimPermits: ~Copyable {
         private let state: RouteState
         private(set) var count = 1
 
@@ -403,7 +403,7 @@ extension RouteState {
             return Permit(state)
         }
 
-        deinit { for _ in 0..<count { state.giveBack(looked: true) } }
+        deinit { for _ in 0..<count { state.giveBack(isClaim: true) } }
     }
 }
 

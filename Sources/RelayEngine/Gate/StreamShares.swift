@@ -12,7 +12,7 @@ package import RelayBase
 /// | 8 | 7 |
 /// | 256 | 224 |
 package struct StreamShares: Sendable {
-    package typealias Caller = WaitingLine.Caller
+    package typealias Caller = FairQueue.Caller
 
     /// How long after its head an answer of no certain end begins to count.
     package static let patience: Duration = .seconds(10)

@@ -48,7 +48,7 @@ package struct PassedDelivery: Sendable {
     /// When it was sent: on the monotonic clock in nanoseconds, and in milliseconds since 1970 UTC.
     package var began: Int64
     package var wall: Int64
-    package var leave: TrafficLeave?
+    package var leave: AttemptGrant?
     /// The credential that it was sent with.
     package var token: Token?
     /// Ends it.
@@ -58,7 +58,7 @@ package struct PassedDelivery: Sendable {
         _ route: PassThroughRoute,
         began: Int64,
         wall: Int64,
-        leave: TrafficLeave?,
+        leave: AttemptGrant?,
         token: Token?,
         sending: any Sending
     ) {

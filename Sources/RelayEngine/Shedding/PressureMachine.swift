@@ -35,7 +35,7 @@ package struct PressureMachine: Sendable {
     }
 
     /// The figures that the machine last saw, in bytes.
-    package struct Sight: Sendable {
+    package struct MemorySample: Sendable {
         package var resident: UInt64
         package var bodies: Int
         package var bodiesLimit: Int
@@ -85,7 +85,7 @@ package struct PressureMachine: Sendable {
     }
 
     /// To be told every half a second.
-    package mutating func looked(_ sight: Sight, _ now: Instant) {
+    package mutating func looked(_ sight: MemorySample, _ now: Instant) {
         guard settings.isEnabled else {
             (level, since, cause, signalledUntil, severeSince, steppedAt) = (0, nil, nil, nil, nil, nil)
             return
@@ -93,7 +93,7 @@ package struct PressureMachine: Sendable {
         step(presentCause(sight, now), now)
     }
 
-    private func presentCause(_ sight: Sight, _ now: Instant) -> Cause? {
+    private func presentCause(_ sight: MemorySample, _ now: Instant) -> Cause? {
         if let signalledUntil, now < signalledUntil { return .kernel }
         let bound = settings.maxResident
         if sight.resident >= (cause == .resident ? bound / 16 * 15 : bound) { return .resident }

@@ -66,7 +66,7 @@ package final class Shedding: Sendable {
     package func signalled(_ now: Instant) -> Change? { tell(now) { $0.signalled(now) } }
 
     /// To be told every half a second.
-    package func looked(_ sight: PressureMachine.Sight, _ now: Instant) -> Change? {
+    package func looked(_ sight: PressureMachine.MemorySample, _ now: Instant) -> Change? {
         tell(now) { $0.looked(sight, now) }
     }
 

@@ -45,7 +45,7 @@ package final class MemoryAccount: Sendable {
         _ bytes: Int,
         by deadline: Instant,
         _ time: any TimeSource
-    ) async -> MemoryHold? {
+    ) async -> MemoryReservation? {
         let (id, arrival) = state.withLock { state in
             state.last += 1
             let arrival = state.machine.arrived(state.last, bytes)
@@ -56,11 +56,11 @@ package final class MemoryAccount: Sendable {
         }
         switch arrival {
         case .refused: return nil
-        case .granted: return MemoryHold(self, .collected, bytes)
+        case .granted: return MemoryReservation(self, .collected, bytes)
         case .waits: break
         }
         let granted = await cancelling(at: deadline, time) { await self.wait(id, bytes) }
-        return granted ? MemoryHold(self, .collected, bytes) : nil
+        return granted ? MemoryReservation(self, .collected, bytes) : nil
     }
 
     private func wait(_ id: UInt64, _ bytes: Int) async -> Bool {
@@ -91,29 +91,29 @@ package final class MemoryAccount: Sendable {
     }
 
     /// Room for what would be held; nil when there is none now.
-    package func hold(_ bytes: Int) -> MemoryHold? {
+    package func hold(_ bytes: Int) -> MemoryReservation? {
         let isHeld = state.withLock { state in
             defer { state.note() }
             return state.machine.hold(bytes)
         }
-        return isHeld ? MemoryHold(self, .held, bytes) : nil
+        return isHeld ? MemoryReservation(self, .held, bytes) : nil
     }
 
     /// Counts what is in memory already.
-    package func overdraw(_ bytes: Int) -> MemoryHold {
-        let hold = MemoryHold(self, .held, 0)
+    package func reserveUnchecked(_ bytes: Int) -> MemoryReservation {
+        let hold = MemoryReservation(self, .held, 0)
         hold.grow(by: bytes)
         return hold
     }
 
     fileprivate func grow(_ bytes: Int) {
         state.withLock { state in
-            state.machine.overdraw(bytes)
+            state.machine.reserveUnchecked(bytes)
             state.note()
         }
     }
 
-    fileprivate func giveBack(_ kind: MemoryHold.Kind, _ bytes: Int) {
+    fileprivate func giveBack(_ kind: MemoryReservation.Kind, _ bytes: Int) {
         guard bytes > 0 else { return }
         let admitted = state.withLock { state in
             let admitted = state.machine.gaveBack(
@@ -148,7 +148,7 @@ package protocol MemoryShare: AnyObject, Sendable {
 }
 
 /// Room in the account; it goes back with the last reference.
-package final class MemoryHold: Sendable {
+package final class MemoryReservation: Sendable {
     fileprivate enum Kind: Sendable {
         case collected
         case held

@@ -53,7 +53,7 @@ package struct MemoryMachine: Sendable {
     }
 
     /// Counts what is held already, whether there is room or not.
-    package mutating func overdraw(_ bytes: Int) { held += bytes }
+    package mutating func reserveUnchecked(_ bytes: Int) { held += bytes }
 
     /// - Returns: who is let in by it.
     package mutating func gaveBack(collected: Int = 0, held: Int = 0) -> [UInt64] {

@@ -11,7 +11,7 @@ struct AnswerDocument: Sendable {
     /// Whether line breaks between the tokens of the content have to go: a line is the unit of a stream.
     private let isLine: Bool
     /// The memory the content takes, until it has left.
-    private let room: MemoryHold?
+    private let room: MemoryReservation?
     /// Bytes of the content that have left.
     private var position = 0
     private var isOver = false
@@ -26,7 +26,7 @@ struct AnswerDocument: Sendable {
         _ json: JSONObjectWriter,
         _ content: JSONContent? = nil,
         isLine: Bool = false,
-        room: MemoryHold? = nil
+        room: MemoryReservation? = nil
     ) {
         (head, tail) = json.parts
         if isLine { if content == nil { head.append(0x0A) } else { tail.append(0x0A) } }

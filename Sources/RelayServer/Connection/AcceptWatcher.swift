@@ -53,7 +53,7 @@ final class AcceptWatcher: Watcher {
         } else {
             Socket.setNoDelay(descriptor.raw)
         }
-        let place: ConnectionPlaces.Place
+        let place: ConnectionLimiter.Place
         do throws(ConnectionPlacesMachine.Refusal) {
             place = try server.places.enter(user: peer?.user, by: listener.door)
         } catch {

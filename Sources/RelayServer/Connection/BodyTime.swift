@@ -13,7 +13,7 @@ struct BodyTime {
     private var pace = TransferPace()
 
     /// `began` is the moment of the head.
-    init(_ purpose: Upload.Purpose, since began: Int64, _ limits: ServerLimits) {
+    init(_ purpose: ServerRequest.Purpose, since began: Int64, _ limits: ServerLimits) {
         guard case .relay(let admission) = purpose else {
             (idle, floor) = (.max, .none)
             end = (began &+ limits.body.saturatedNanoseconds, nil)

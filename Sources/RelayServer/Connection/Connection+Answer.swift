@@ -38,7 +38,7 @@ extension Connection {
         case .empty: return nil
         case .bytes(let bytes):
             guard hasBody, taken < bytes.count else { return nil }
-            source = BytesInPieces(bytes, from: taken)
+            source = ChunkedBytes(bytes, from: taken)
         case .stream(let body): source = body
         }
         guard hasBody else {

@@ -7,9 +7,9 @@ import RelayRoute
 
 extension Connection: AnswerReceiver {
     /// Takes up a request by its head alone; a refusal answers before the body is asked for.
-    func begin(_ head: RequestHead) -> Upload? {
+    func begin(_ head: RequestHead) -> ServerRequest? {
         do throws(Problem) {
-            return try Upload(head, on: self)
+            return try ServerRequest(head, on: self)
         } catch {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }
@@ -22,7 +22,7 @@ extension Connection: AnswerReceiver {
     /// The request with room for its body; nil when it was refused for want of any.
     ///
     /// Operators ask for none.
-    func withRoom(_ upload: Upload) -> Upload? {
+    func withRoom(_ upload: ServerRequest) -> ServerRequest? {
         guard listener.control == nil, !upload.head.framing.isEmpty, !upload.isLineStream else {
             return upload
         }
@@ -38,7 +38,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// Has the request answered: without a task as long as nothing has to be waited for.
-    func start(_ upload: Upload, _ body: Body) {
+    func start(_ upload: ServerRequest, _ body: Body) {
         phase = .busy
         clearDeadline()
         if case .bytes = body { upload.collected = [] }
@@ -92,7 +92,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// From here on the request has a task on this loop.
-    func spawn(_ upload: Upload) {
+    func spawn(_ upload: ServerRequest) {
         let connection = LoopBound(self, loop)
         task = loop.spawn { await connection.value.serve() }
         if phase == .closed { task?.cancel() }
@@ -106,7 +106,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
-    private func pass(_ relayed: consuming Relayed, _ upload: Upload, letsOthersGo: Bool = false) {
+    private func pass(_ relayed: consuming Relayed, _ upload: ServerRequest, letsOthersGo: Bool = false) {
         upload.streamed = relayed.streamed
         upload.rest = upload.write(relayed.outcome, on: self)
         if upload.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(upload) }
@@ -124,7 +124,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// The answer is out: the connection is ready for the next request, or at its end.
-    func finish(_ upload: Upload) {
+    func finish(_ upload: ServerRequest) {
         task = nil
         self.upload = nil
         streamEnds()

@@ -9,7 +9,7 @@ extension Connection {
     /// Hands the request over to the disk.
     ///
     /// - Returns: whether it is on its way there; nothing is done otherwise.
-    func keepPromptly(_ upload: Upload, _ body: Body) -> Bool {
+    func keepPromptly(_ upload: ServerRequest, _ body: Body) -> Bool {
         guard case .relay(let admission) = upload.purpose, admission.durable?.wait == nil else {
             return false
         }

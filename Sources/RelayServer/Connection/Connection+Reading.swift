@@ -60,7 +60,7 @@ extension Connection {
     }
 
     /// Reads more of a body straight to where it is held.
-    private func collect(_ upload: Upload, _ wanted: Int) {
+    private func collect(_ upload: ServerRequest, _ wanted: Int) {
         let received = Socket.receive(descriptor, behind: &upload.collected, most: wanted)
         guard let count = arrived(received, of: wanted) else { return }
         _ = upload.decoder.take(count)
@@ -188,7 +188,7 @@ extension Connection {
     ///
     /// - Returns: false when it was refused.
     @discardableResult
-    private func goOn(collecting upload: Upload) -> Bool {
+    private func goOn(collecting upload: ServerRequest) -> Bool {
         if upload.collected.count > upload.limit {
             count(upload.tooLarge, of: upload.head)
             refuse(upload.tooLarge)
@@ -214,7 +214,7 @@ extension Connection {
     }
 
     /// More of a body that is collected has to come.
-    private func awaitBody(_ upload: Upload) {
+    private func awaitBody(_ upload: ServerRequest) {
         let time = bodyTime
         (upload.time, upload.lastCame) = (time, loop.now)
         setDeadline(nanoseconds: time.wait(loop.now))
@@ -286,7 +286,7 @@ extension Connection {
     }
 
     /// The failure of the body's attempt where the relay refuses the rest of the body.
-    private func refused(_ upload: Upload) -> Failure? {
+    private func refused(_ upload: ServerRequest) -> Failure? {
         upload.refusal.map { Failure(.httpRequestError, sent: .unknown, $0.detail) }
     }
 
@@ -315,7 +315,7 @@ extension Connection {
     }
 
     /// - Returns: false when there is nothing to read now.
-    private func readUpload(_ upload: Upload) throws(Failure) -> Bool {
+    private func readUpload(_ upload: ServerRequest) throws(Failure) -> Bool {
         guard mayRead else {
             if peerFinished { throw Connection.uploadBroke }
             return false
@@ -362,7 +362,7 @@ extension Connection {
         }
     }
 
-    private func decode(_ bytes: Span<UInt8>, _ upload: Upload) throws(Failure) -> Int {
+    private func decode(_ bytes: Span<UInt8>, _ upload: ServerRequest) throws(Failure) -> Int {
         let used: Int
         do throws(HTTPParseError) {
             used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
@@ -380,7 +380,7 @@ extension Connection {
     }
 
     /// Counts what has come of a streamed body.
-    private func count(_ upload: Upload) throws(Failure) {
+    private func count(_ upload: ServerRequest) throws(Failure) {
         upload.received += UInt64(upload.collected.count)
         guard upload.received <= UInt64(upload.limit) else {
             keepsAlive = false

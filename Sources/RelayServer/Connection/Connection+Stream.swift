@@ -6,7 +6,7 @@ import RelayRoute
 // An answer that is not over with its head holds its permit until it is: the route knows of it, and may need it back.
 extension Connection {
     /// The head of an answer is out, and the rest is to follow.
-    func streamBegins(_ state: RouteState, to caller: WaitingLine.Caller, isEndless: Bool) {
+    func streamBegins(_ state: RouteState, to caller: FairQueue.Caller, isEndless: Bool) {
         let (bound, serial) = (LoopBound(self, loop), server.nextStream)
         server.nextStream += 1
         let (loop, time) = (loop, server.relay.ports.time)
@@ -17,7 +17,7 @@ extension Connection {
     }
 
     /// The same of an answer that is soon over, as far as is known.
-    func streamMayBegin(_ state: RouteState, to caller: WaitingLine.Caller) {
+    func streamMayBegin(_ state: RouteState, to caller: FairQueue.Caller) {
         guard let upload else { return }
         server.nextStream += 1
         upload.streamSerial = server.nextStream

@@ -38,7 +38,7 @@ extension Connection {
         }
         send(head.extracting(min(written, head.count)...))
         let taken = max(0, written - head.count)
-        guard body.count <= BytesInPieces.size else { return taken }
+        guard body.count <= ChunkedBytes.size else { return taken }
         send(body.extracting(taken...))
         return body.count
     }
@@ -71,7 +71,7 @@ extension Connection {
     private func count(unsent bytes: Int) {
         guard listener.control == nil else { return }
         if let unsentRoom { return unsentRoom.grow(by: bytes) }
-        unsentRoom = server.memory.overdraw(bytes)
+        unsentRoom = server.memory.reserveUnchecked(bytes)
         unsentRoom?.charge(to: share)
     }
 

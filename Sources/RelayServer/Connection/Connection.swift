@@ -22,7 +22,7 @@ final class HeldParser {
     let listener: ListenerIdentity
     let client: ClientIdentity?
     /// Its place among the connections there may be; one too many has none, and is refused.
-    let place: ConnectionPlaces.Place?
+    let place: ConnectionLimiter.Place?
     /// Its caller's part of the means that all share; operators and those who are refused have none.
     let share: CallerShare?
     @safe @exclusivity(unchecked) var phase = Phase.idle
@@ -46,8 +46,8 @@ final class HeldParser {
     var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.
-    var unsentRoom: MemoryHold?
-    @safe @exclusivity(unchecked) var upload: Upload?
+    var unsentRoom: MemoryReservation?
+    @safe @exclusivity(unchecked) var upload: ServerRequest?
     /// The rest of its answer, where that needs no task.
     @safe @exclusivity(unchecked) var passage: Passage?
     /// Resumed with whether the socket took everything.
@@ -84,7 +84,7 @@ final class HeldParser {
         server: LoopServer,
         listener: ListenerIdentity,
         client: ClientIdentity?,
-        place: ConnectionPlaces.Place?,
+        place: ConnectionLimiter.Place?,
         share: CallerShare? = nil
     ) {
         self.place = place

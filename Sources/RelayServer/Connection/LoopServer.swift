@@ -17,8 +17,8 @@ package final class LoopServer {
     let limits: ServerLimits
     let spool: any ReplaySpool
     let memory: MemoryAccount
-    let control: any Control
-    let places: ConnectionPlaces
+    let control: any DaemonControl
+    let places: ConnectionLimiter
     /// The counts of its refusals.
     let problems: ProblemTally
     /// The names of those who ask for something.
@@ -52,8 +52,8 @@ package final class LoopServer {
         limits: ServerLimits,
         spool: any ReplaySpool,
         memory: MemoryAccount,
-        control: any Control,
-        places: ConnectionPlaces,
+        control: any DaemonControl,
+        places: ConnectionLimiter,
         problems: ProblemTally = ProblemTally(),
         names: UserNames = UserNames(),
         passThrough: PassThroughMode = .on

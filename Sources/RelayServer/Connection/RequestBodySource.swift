@@ -35,7 +35,7 @@ final class RequestBodySource: BodySource {
 
 extension Connection {
     /// A body that streams, with a copy in the spool where another attempt may want it.
-    func source(of upload: Upload) -> any BodySource {
+    func source(of upload: ServerRequest) -> any BodySource {
         guard case .relay(let admission) = upload.purpose, admission.durable == nil,
             admission.maySendTwice
         else { return RequestBodySource(self) }

@@ -23,7 +23,7 @@ final class SpooledBody: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var attempts: UInt64 = 0
         /// How long the body waits for the disk of its copy in all.
-        var patience: Patience
+        var patience: StorageDeadline
 
         mutating func lose(_ why: String) {
             copy = nil
@@ -51,7 +51,7 @@ final class SpooledBody: Sendable {
     init(_ connection: Connection, copy: any ReplayCopy, length: UInt64?) {
         self.connection = LoopBound(connection, connection.loop)
         self.length = length
-        let patience = Patience(connection.server.relay.ports, atMost: SpooledBody.longestWait)
+        let patience = StorageDeadline(connection.server.relay.ports, atMost: SpooledBody.longestWait)
         state = Mutex(State(copy: copy, patience: patience))
     }
 

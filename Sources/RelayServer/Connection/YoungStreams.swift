@@ -10,7 +10,7 @@ final class YoungStreams {
         let connection: Connection
         let serial: Int
         let state: RouteState
-        let caller: WaitingLine.Caller
+        let caller: FairQueue.Caller
         let due: Int64
     }
 
@@ -25,7 +25,7 @@ final class YoungStreams {
     init(_ loop: EventLoop) { self.loop = loop }
 
     /// `serial` is that of the connection's upload.
-    func add(_ connection: Connection, _ serial: Int, _ state: RouteState, _ caller: WaitingLine.Caller) {
+    func add(_ connection: Connection, _ serial: Int, _ state: RouteState, _ caller: FairQueue.Caller) {
         let due = loop.now &+ Self.age
         if first == young.count { loop.schedule(timer, at: due) }
         young.append(

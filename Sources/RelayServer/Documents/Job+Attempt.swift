@@ -27,7 +27,7 @@ extension Job.Attempt {
             sent = failure.sent.rawValue
             detail = failure.detail
             apiCode = failure.apiCode
-            apiTitle = failure.apiTitle.map { Quotation.text($0) }
+            apiTitle = failure.apiTitle.map { UpstreamText.text($0) }
         }
         rule = attempt.rule
         isSpent = attempt.isSpent
@@ -80,7 +80,7 @@ extension Job.Failure {
         sent = failure.sent.rawValue
         status = failure.status
         apiCode = failure.apiCode
-        apiTitle = failure.apiTitle.map { Quotation.text($0) }
+        apiTitle = failure.apiTitle.map { UpstreamText.text($0) }
         isPastDeadline = failure.isPastDeadline
         self.upstream = upstream
     }

@@ -16,7 +16,7 @@ struct JobIntake {
     let durable: DurableJobs
     let ports: RelayPorts
     /// Of a request that was tried before it is kept.
-    var past: JobPast?
+    var past: PriorAttempts?
     /// Whether bodies in memory count as their caller's by what holds them.
     private let countsBytes: Bool
 
@@ -72,7 +72,7 @@ struct JobIntake {
     private func body(
         _ admission: Admission,
         _ bytes: [UInt8]
-    ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
+    ) async throws(Problem) -> (body: StoredBody, patience: StorageDeadline) {
         guard bytes.count > admission.snapshot.settings.replayBuffer else {
             return (.bytes(bytes), patience(admission))
         }
@@ -112,14 +112,14 @@ struct JobIntake {
     private static let pieceSize = 65_536
 
     /// A caller that gets an answer anyway waits for the disk as long as its request may take, or a second.
-    private func patience(_ admission: Admission) -> Patience {
-        guard let past else { return Patience(ports, admission.context.options) }
-        return Patience(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
+    private func patience(_ admission: Admission) -> StorageDeadline {
+        guard let past else { return StorageDeadline(ports, admission.context.options) }
+        return StorageDeadline(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
     }
 
     /// The patience left to a caller that has waited since `began`, at least a second: the caller may have taken its
     /// time over the body.
-    func patience(_ admission: Admission, since began: Instant) -> Patience {
+    func patience(_ admission: Admission, since began: Instant) -> StorageDeadline {
         patience(admission).left(since: began, atLeast: .seconds(1))
     }
 
@@ -130,7 +130,7 @@ struct JobIntake {
         _ admission: Admission,
         isCounted: @autoclosure () -> Bool,
         _ next: () async throws(Problem) -> [UInt8]?
-    ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
+    ) async throws(Problem) -> (body: StoredBody, patience: StorageDeadline) {
         try await checkDisk(admission)
         var patience = patience(admission)
         let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
@@ -168,7 +168,7 @@ struct JobIntake {
     /// - Throws: `storage_full`, `storage_failed`, `storage_stalled`.
     private func patiently<Value: Sendable>(
         _ admission: Admission,
-        _ patience: inout Patience,
+        _ patience: inout StorageDeadline,
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
         let route = admission.route.name

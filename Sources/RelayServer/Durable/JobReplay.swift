@@ -95,7 +95,7 @@ extension JobReplay {
     /// - Throws: `storage_corrupt`, `storage_failed`; `storage_stalled` for a file behind a disk that does not answer.
     static func check(_ body: StoredBody, of job: StoredJob, _ server: LoopServer) async throws(Problem) {
         let store = server.durable.store
-        var patience = Patience(server.relay.ports, JobOptions())
+        var patience = StorageDeadline(server.relay.ports, JobOptions())
         let checked: Void? = try await store.told(route: job.record.route, job: job.record.id) {
             store throws(StoreError) in
             try await patience.wait { () throws(StoreError) in try await body.check(in: store) }

@@ -28,7 +28,7 @@ package final class StandInKeeper: RequestKeeper {
         self.intake = intake
     }
 
-    package func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
+    package func keep(_ body: Body, _ past: PriorAttempts) async -> KeepAnswer {
         var intake = intake
         intake.past = past
         let began = intake.ports.time.now()
@@ -54,7 +54,7 @@ package final class StandInKeeper: RequestKeeper {
     /// Why the earlier job of the same key will not deliver the request, or is not known to; nil where it will, or has.
     ///
     /// - Throws: what the store does not tell.
-    private func undelivered(_ id: JobID, _ patience: Patience) async throws(Problem) -> String? {
+    private func undelivered(_ id: JobID, _ patience: StorageDeadline) async throws(Problem) -> String? {
         let (store, route) = (intake.durable.store, admission.route.name)
         var patience = patience
         let found = try await patience.wait { () async throws(Problem) in

@@ -87,7 +87,7 @@ extension Connection: PassThroughCaller {
     ) {
         let route = unsafe exchange.pointee.entry.route
         guard route.snapshot.settings.callers.isEnabled else { return }
-        let caller = client.map { WaitingLine.Caller.user($0.user) } ?? .unknown
+        let caller = client.map { FairQueue.Caller.user($0.user) } ?? .unknown
         streamBegins(route.entry.state, to: caller, isEndless: answer.isEventStream)
     }
 
@@ -142,7 +142,7 @@ extension Connection {
             return nil
         }
         let settings = route.snapshot.settings
-        let upload = Upload(
+        let upload = ServerRequest(
             head: head,
             purpose: .relay(adopted.admission),
             limit: settings.maxRequestBody,
@@ -163,7 +163,7 @@ extension Connection {
     /// The request as the ordinary path would have it by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ leave: TrafficLeave?,
+        _ leave: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> (head: RequestHead, adopted: PassThrough.Adopted)? {
         let bytes = unsafe Span(_unsafeStart: exchange.pointee.bytes, count: exchange.pointee.count)

@@ -30,7 +30,7 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ wish: Wish,
         _ connection: Connection,
-        _ leave: TrafficLeave?,
+        _ leave: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> Adopted? {
         let route = unsafe exchange.pointee.entry.route

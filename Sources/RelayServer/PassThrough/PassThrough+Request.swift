@@ -52,7 +52,7 @@ extension PassThrough {
             return false
         }
         let kept = caller.keepsContent ? fields.end : count
-        var room: MemoryHold?
+        var room: MemoryReservation?
         if kept > PassThroughLoan.kept {
             room = connection.server.memory.hold(kept)
             guard let room else {
@@ -103,7 +103,7 @@ extension PassThrough {
     /// A kept connection to the route's upstream, with leave to use it; nil, having done nothing, where something holds it
     /// back: `refusal` says what.
     @inline(__always)
-    func outlet(_ entry: Entry, _ now: Int64) -> (sender: any PassThroughSender, leave: TrafficLeave?)? {
+    func outlet(_ entry: Entry, _ now: Int64) -> (sender: any PassThroughSender, leave: AttemptGrant?)? {
         guard let sender = sender(entry, now) else {
             refusal = .connection
             return nil

@@ -12,7 +12,7 @@ import RelayRoute
     /// When the request came: on the monotonic clock in nanoseconds, and in milliseconds since 1970 UTC.
     var began: Int64 = 0
     var wall: Int64 = 0
-    var leave: TrafficLeave?
+    var leave: AttemptGrant?
     /// The credential that it was sent with.
     var token: Token?
     /// The request as it came.
@@ -20,9 +20,9 @@ import RelayRoute
     let capacity: Int
     var count = 0
     /// The memory that takes, of a large one.
-    var room: MemoryHold?
+    var room: MemoryReservation?
     /// The same of its answer.
-    var answerRoom: MemoryHold?
+    var answerRoom: MemoryReservation?
     /// Path and query below the route, and the value of `Traceparent`, as places in `bytes`.
     var rest = 0..<0
     var trace = 0..<0

@@ -144,7 +144,7 @@ extension PassedLine: AnswerReceiver {
     /// The job that the ordinary path would have made of the line by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ leave: TrafficLeave?,
+        _ leave: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> (job: AdmittedJob, adopted: PassThrough.Adopted)? {
         let line = StreamedJob(bytes)

@@ -82,7 +82,7 @@ struct IdempotencyKeys {
         let entry = KeyEntry(
             id: record.id,
             print: hash(idempotency.fingerprint),
-            until: JobTimeline.advance(latest, by: idempotency.window)
+            until: StoreClock.advance(latest, by: idempotency.window)
         )
         let insert = try database.statement("INSERT INTO idemnew(n, v) VALUES(?, ?)")
         insert.bind(1, nextNew)

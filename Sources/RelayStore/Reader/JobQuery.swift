@@ -25,7 +25,7 @@ struct JobQuery {
         self.after = after
     }
 
-    func page(limit: Int, timeline: JobTimeline) throws(StoreError) -> JobPage {
+    func page(limit: Int, timeline: StoreClock) throws(StoreError) -> JobPage {
         var page = JobPage()
         guard limit > 0 else { return page }
         if !filter.ids.isEmpty { return try pageOfIDs(limit: limit, timeline: timeline) }
@@ -59,7 +59,7 @@ struct JobQuery {
         }
     }
 
-    private func pageOfIDs(limit: Int, timeline: JobTimeline) throws(StoreError) -> JobPage {
+    private func pageOfIDs(limit: Int, timeline: StoreClock) throws(StoreError) -> JobPage {
         var page = JobPage()
         var found: [Int64] = []
         for id in Set(filter.ids) {
@@ -141,7 +141,7 @@ struct JobQuery {
         return JobPositions(rows: rows, end: isOver ? nil : edge)
     }
 
-    private func job(_ position: Int64, _ timeline: JobTimeline) throws(StoreError) -> StoredJob? {
+    private func job(_ position: Int64, _ timeline: StoreClock) throws(StoreError) -> StoredJob? {
         do throws(StoreError) {
             guard let row = try database.jobRow(position), matches(row) else { return nil }
             let job = row.job(try database.record(position), timeline)

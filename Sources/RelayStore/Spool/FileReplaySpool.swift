@@ -10,7 +10,7 @@ import Synchronization
 /// The last part of a disk is left to the job store: what is only a convenience must not make it refuse jobs.
 package final class FileReplaySpool: ReplaySpool {
     fileprivate let thread: WorkerThread<SpoolDirectory>
-    fileprivate let room: Mutex<SpoolRoom>
+    fileprivate let room: Mutex<SpoolQuota>
     private let files = Atomic<UInt64>(0)
 
     /// - Parameters:
@@ -25,13 +25,13 @@ package final class FileReplaySpool: ReplaySpool {
     ) throws(StoreError) {
         let directory = try SpoolDirectory(state + "/spool", reserve)
         thread = try WorkerThread("spool") { directory }
-        room = Mutex(SpoolRoom(limit: limit))
+        room = Mutex(SpoolQuota(limit: limit))
     }
 
     deinit { thread.close() }
 
     /// Bytes that copies take or have room for, and may take.
-    package var usage: SpoolRoom { room.withLock { $0 } }
+    package var usage: SpoolQuota { room.withLock { $0 } }
 
     package func configure(limit: UInt64) { room.withLock { $0.configured(limit: limit) } }
 

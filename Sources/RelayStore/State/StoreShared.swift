@@ -6,7 +6,7 @@ import Synchronization
 /// The state that the store's threads and its callers all see.
 final class StoreShared: Sendable {
     private struct State {
-        var timeline: JobTimeline
+        var timeline: StoreClock
         var facts = StoreFacts()
         /// The messages of the damage that the operator has heard of.
         var told: Set<String> = []
@@ -37,7 +37,7 @@ final class StoreShared: Sendable {
     let suspect: @Sendable () -> Void
 
     init(
-        timeline: JobTimeline,
+        timeline: StoreClock,
         maxBytes: UInt64,
         notice: @escaping @Sendable (String) -> Void,
         suspect: @escaping @Sendable () -> Void
@@ -55,7 +55,7 @@ final class StoreShared: Sendable {
     func close() { closing.store(true, ordering: .relaxed) }
 
     /// As of the last transaction.
-    var timeline: JobTimeline { state.withLock { $0.timeline } }
+    var timeline: StoreClock { state.withLock { $0.timeline } }
     var facts: StoreFacts {
         var facts = state.withLock { $0.facts }
         facts.commitTimes = commitTimes.counts
@@ -122,7 +122,7 @@ final class StoreShared: Sendable {
         }
     }
 
-    func update(_ timeline: JobTimeline, _ change: (inout StoreFacts) -> Void) {
+    func update(_ timeline: StoreClock, _ change: (inout StoreFacts) -> Void) {
         state.withLock { state in
             state.timeline = timeline
             change(&state.facts)

@@ -6,7 +6,7 @@ import RelayPosix
 final class GroupCommit {
     private let writer: StoreWriter
     private let queue: CommitQueue
-    private let ballast: Ballast
+    private let ballast: ReserveFile
     private let options: StoreOptions
     private let removeFiles: ([String]) -> Void
     private var isFull = true
@@ -38,7 +38,7 @@ final class GroupCommit {
     init(
         _ writer: StoreWriter,
         queue: CommitQueue,
-        ballast: Ballast,
+        ballast: ReserveFile,
         removeFiles: @escaping ([String]) -> Void
     ) {
         self.writer = writer

@@ -24,7 +24,7 @@ extension StoreWriter {
                 report.spare(spare)
                 continue
             }
-            let due = order.spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
+            let due = order.spacing.map { StoreClock.advance(now, by: $0.delay(of: report.changed)) }
             // Saved with the change, if there is one.
             if origin != .pause, action != .drop { old.hasActions = true }
             guard let row = try apply(action, to: old, due, &report) else { continue }

@@ -151,7 +151,7 @@ extension StoreWriter {
 }
 
 extension JobRow {
-    func job(_ record: JobRecord, _ timeline: JobTimeline) -> StoredJob {
+    func job(_ record: JobRecord, _ timeline: StoreClock) -> StoredJob {
         StoredJob(
             record,
             position: seq,

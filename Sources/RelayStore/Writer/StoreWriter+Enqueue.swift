@@ -47,14 +47,14 @@ extension StoreWriter {
         let runAt: Int64
         switch job.due {
         case .now: runAt = now
-        case .after(let delay): runAt = JobTimeline.advance(now, by: delay)
+        case .after(let delay): runAt = StoreClock.advance(now, by: delay)
         case .date(let wall):
             date = wall
             runAt = volatile.timeline.line(ofWall: wall)
         }
         let machine = JobStateMachine(
             runAt: runAt,
-            expiresAt: job.expiresAfter.map { JobTimeline.advance(latest, by: $0) },
+            expiresAt: job.expiresAfter.map { StoreClock.advance(latest, by: $0) },
             mayRepeat: record.mayRepeat,
             isDated: date != nil,
             isBlocked: previous != nil,
@@ -85,7 +85,7 @@ extension StoreWriter {
     }
 
     /// Records, with the job, the attempts that were made before it was kept.
-    private func take(_ past: JobPast, _ row: inout JobRow) throws(StoreError) {
+    private func take(_ past: PriorAttempts, _ row: inout JobRow) throws(StoreError) {
         let old = row
         row.machine.inherit(past)
         try put(past.attempts, after: 0, of: row.seq, with: nil)

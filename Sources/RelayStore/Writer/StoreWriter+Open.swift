@@ -119,11 +119,11 @@ extension StoreWriter {
             defer { select.reset() }
             return try select.step() ? select.int(0) : nil
         }
-        var timeline = JobTimeline(at: moment)
+        var timeline = StoreClock(at: moment)
         var hasStepped = false
         if let line = try meta("line"), let skew = try meta("skew") {
-            timeline = JobTimeline(line: line, skew: skew, owed: try meta("owed") ?? 0, at: moment)
-            hasStepped = abs(timeline.skew - skew) >= JobTimeline.stepMilliseconds
+            timeline = StoreClock(line: line, skew: skew, owed: try meta("owed") ?? 0, at: moment)
+            hasStepped = abs(timeline.skew - skew) >= StoreClock.stepMilliseconds
         }
         let epoch = (try meta("epoch") ?? 0) + 1
         var random = SystemRandomNumberGenerator()

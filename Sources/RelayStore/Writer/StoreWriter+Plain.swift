@@ -14,8 +14,8 @@ extension StoreWriter {
         let record = job.record
         let seq = try takeSeq()
         var plain = PlainRow(seq: seq, record, bytes, route: route, runAt: now, created: moment.wall)
-        plain.expiresAt = job.expiresAfter.map { JobTimeline.advance(latest, by: $0) }
-        if case .after(let delay) = job.due, case let time = JobTimeline.advance(now, by: delay), time > now {
+        plain.expiresAt = job.expiresAfter.map { StoreClock.advance(latest, by: $0) }
+        if case .after(let delay) = job.due, case let time = StoreClock.advance(now, by: delay), time > now {
             plain.schedule(at: time)
         } else if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
             plain.expiresAt.map({ $0 > now }) ?? true, try !hasDue(route)

@@ -22,7 +22,7 @@ final class StoreWriter {
     private static let runningLimit = 8_192
     /// As the open transaction has them; the tables have the same.
     var plain = PlainJobs()
-    var lately = LatelyAccepted()
+    var lately = AcceptedJobCache()
     /// By route, where usual jobs wait; nothing of routes where nobody has looked yet.
     var usual: [Int64: UsualLanes] = [:]
     /// By route, whose turn it is.
@@ -34,7 +34,7 @@ final class StoreWriter {
     var eraseLimit = Int.max
 
     struct Volatile {
-        var timeline: JobTimeline
+        var timeline: StoreClock
         var nextSeq: Int64
         /// Numbers below it may be given without asking the tables.
         var seqLimit: Int64

@@ -55,8 +55,8 @@ final class OriginPool {
     }
 
     /// Counts so many bytes that a connection keeps already, until what is given goes.
-    func room(for bytes: Int) -> MemoryHold? {
-        bytes > MemoryAccount.free ? account?.overdraw(bytes) : nil
+    func room(for bytes: Int) -> MemoryReservation? {
+        bytes > MemoryAccount.free ? account?.reserveUnchecked(bytes) : nil
     }
 
     var isEmpty: Bool { idle.isEmpty }

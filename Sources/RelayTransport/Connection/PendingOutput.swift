@@ -7,7 +7,7 @@ struct PendingOutput {
     private var body: [UInt8] = []
     private var bodyOffset = 0
     /// The memory that it takes, where nobody else counts that.
-    var room: MemoryHold?
+    var room: MemoryReservation?
 
     var isEmpty: Bool { headOffset == head.count && bodyOffset == body.count }
 

@@ -15,7 +15,7 @@ enum ContentDecoding {
     static func decoded(
         _ response: HTTPResponse,
         _ limits: ResponseLimits,
-        _ room: (Int) -> MemoryHold? = { _ in nil }
+        _ room: (Int) -> MemoryReservation? = { _ in nil }
     ) throws(Failure) -> HTTPResponse {
         guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
         guard bytes.count <= smallBody else { return decoding(response, limits, room) }
@@ -44,7 +44,7 @@ enum ContentDecoding {
     static func decoding(
         _ response: HTTPResponse,
         _ limits: ResponseLimits,
-        _ room: (Int) -> MemoryHold? = { _ in nil }
+        _ room: (Int) -> MemoryReservation? = { _ in nil }
     ) -> HTTPResponse {
         guard let coding = coding(response) else { return response }
         var response = response

@@ -13,7 +13,7 @@ final class DecodedBody: BodySource {
         /// Nil once all input has been taken.
         var source: Body?
         /// The memory that takes.
-        var room: MemoryHold?
+        var room: MemoryReservation?
         var isOver = false
 
         /// Nothing more is decoded.
@@ -29,7 +29,7 @@ final class DecodedBody: BodySource {
     private let stream: (any BodySource)?
     private let begun = Atomic<Bool>(false)
 
-    init(_ source: Body, _ inflater: sending Inflater, _ room: MemoryHold? = nil) {
+    init(_ source: Body, _ inflater: sending Inflater, _ room: MemoryReservation? = nil) {
         if case .stream(let inner) = source { stream = inner } else { stream = nil }
         state = Mutex(State(inflater: inflater, source: source, room: room))
     }

@@ -13,7 +13,7 @@ import RelayRoute
     var keepsAlive = false
     /// Body bytes that came with the head, and the memory they take.
     private(set) var leftover: [UInt8] = []
-    private var room: MemoryHold?
+    private var room: MemoryReservation?
     /// Bytes to ask for at the next read.
     var readSize = 16_384
     /// Why the rest will not come.
@@ -36,7 +36,7 @@ import RelayRoute
     var isAwaited: Bool { unsafe isWanted || waiter != nil }
 
     /// Keeps what came with the head until it is read.
-    mutating func keep(_ bytes: [UInt8], in room: MemoryHold?) {
+    mutating func keep(_ bytes: [UInt8], in room: MemoryReservation?) {
         leftover = bytes
         self.room = room
     }

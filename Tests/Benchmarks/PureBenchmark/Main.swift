@@ -28,7 +28,7 @@ struct Main {
         Content-Type: application/json\r
         Content-Length: 1024\r
         ETag: "33a64df551425fcc55e4d42a148795d9f25f89d4"\r
-        Cache-Control: no-store\r
+        Cache-DaemonControl: no-store\r
         Connection: keep-alive\r
         \r
 

@@ -117,7 +117,7 @@ extension Confined where Value == DurableWorld {
         _ daemon: DurableDaemon
     ) async throws(Problem) -> Acceptance.Accepted {
         let (acceptance, caller) = (daemon.jobs.acceptance, PromptCaller())
-        let patience = Patience(daemon.relays[0].ports, admission.context.options)
+        let patience = StorageDeadline(daemon.relays[0].ports, admission.context.options)
         let hearing = Confined<PromptCaller>(caller)
         if value.isPrompt(50) {
             caller.acceptance = acceptance.acceptPromptly(admission, body, patience) {

@@ -30,7 +30,7 @@ class SimulatedDaemon {
         start: @escaping Starter
     ) {
         engine = Engine(snapshot: snapshot, time: time, entropy: entropy())
-        let audience = Audience(engine, feed: EventFeed(capacity: feed))
+        let audience = Listeners(engine, feed: EventFeed(capacity: feed))
         let announcer = audience.announcer(and: [listener])
         self.announcer = announcer
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })

@@ -195,7 +195,7 @@ extension ScenarioStore.State {
             machine: entry.machine,
             createdAt: entry.created,
             // Nobody sets the wall clock, so that the store's line is that clock.
-            timeline: JobTimeline(at: JobMoment(wall: entry.created, steady: 0)),
+            timeline: StoreClock(at: JobMoment(wall: entry.created, steady: 0)),
             bodyLength: entry.body.length,
             hasBody: true,
             hasAnswer: false
@@ -270,7 +270,7 @@ extension ScenarioStore.State {
         let position = accepted
         let machine = JobStateMachine(
             runAt: now,
-            expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
+            expiresAt: job.expiresAfter.map { StoreClock.advance(now, by: $0) },
             mayRepeat: job.record.mayRepeat,
             isDated: false,
             isBlocked: false,

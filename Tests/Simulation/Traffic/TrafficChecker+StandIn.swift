@@ -49,7 +49,7 @@ extension TrafficChecker {
     }
 
     /// It goes on as a kept job, with what the core tells of its past.
-    func goesOn(_ job: TrafficJob, _ past: JobPast) {
+    func goesOn(_ job: TrafficJob, _ past: PriorAttempts) {
         let later = TrafficJob(after: job, now: now)
         if past.attempts.last?.resentBy == "again" {
             used(later)

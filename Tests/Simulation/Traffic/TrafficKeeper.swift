@@ -15,7 +15,7 @@ final class TrafficKeeper: RequestKeeper {
         self.job = Confined(job)
     }
 
-    func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
+    func keep(_ body: Body, _ past: PriorAttempts) async -> KeepAnswer {
         let (plant, checker) = (world.value.plant, world.value.checker)
         checker.isToBeKept(job.value)
         if world.value.draw.chance(10) {
@@ -46,7 +46,7 @@ final class TrafficKeeper: RequestKeeper {
 }
 
 extension Confined where Value == TrafficWorld {
-    fileprivate func accept(_ admission: Admission, _ past: JobPast) async {
+    fileprivate func accept(_ admission: Admission, _ past: PriorAttempts) async {
         do throws(Problem) {
             _ = try await value.jobs?.acceptance.accept(admission, body: .bytes([]), past: past)
         } catch {

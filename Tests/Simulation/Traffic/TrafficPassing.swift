@@ -85,13 +85,13 @@ struct TrafficPassing {
     }
 
     /// Leave, where there is any to ask for; nil where the ordinary path has to ask.
-    private func leave(_ policy: PassThroughPolicy, _ now: Int64) -> (leave: TrafficLeave?, Void)? {
+    private func leave(_ policy: PassThroughPolicy, _ now: Int64) -> (leave: AttemptGrant?, Void)? {
         guard policy.usesTraffic else { return (nil, ()) }
         return admission.entry.memory.traffic.leavePlainly(admission.entry.route, now).map { ($0, ()) }
     }
 
     private func adopted(
-        _ leave: (leave: TrafficLeave?, Void)?,
+        _ leave: (leave: AttemptGrant?, Void)?,
         since began: Int64,
         wall: Int64
     ) -> (Execution, OutboundRequest)? {
@@ -118,7 +118,7 @@ struct TrafficPassing {
     private func passedOn(
         _ inbound: InboundResponse,
         _ policy: PassThroughPolicy,
-        _ leave: TrafficLeave?,
+        _ leave: AttemptGrant?,
         since began: Int64,
         wall: Int64
     ) -> Outcome {

@@ -122,7 +122,7 @@ enum TrafficPlant: String, PlantedBug {
     var mixesRequests: Bool { self == .stopsAll || self == .holdsAll }
 
     /// Turns a request's attempts into those that the store is told of instead.
-    func change(_ past: inout JobPast) {
+    func change(_ past: inout PriorAttempts) {
         switch self {
         case .losesAttempts: past.attempts = []
         case .losesUses:

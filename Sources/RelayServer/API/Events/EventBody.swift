@@ -10,7 +10,7 @@ import Synchronization
 final class EventBody: BodySource {
     private let options: EventOptions
     private let feed: EventFeed
-    private let sight: Sight
+    private let sight: JobAccess
     private let time: any TimeSource
     private let server: LoopBound<LoopServer>
     private let state: Mutex<State>
@@ -31,7 +31,7 @@ final class EventBody: BodySource {
     init(_ call: APICall, _ caller: Caller) throws(Problem) {
         options = try EventOptions(call)
         feed = caller.server.durable.feed
-        sight = Sight(caller)
+        sight = JobAccess(caller)
         time = caller.server.relay.ports.time
         server = LoopBound(caller.server, caller.server.loop)
         let nextBeat = time.now().advanced(by: EventBody.heartbeat)

@@ -21,7 +21,7 @@ extension APICall {
         let began = SystemClock.wall() / 1_000_000
         let durable = caller.server.durable
         let principal = await caller.principal()
-        let patience = Patience(caller.server.relay.ports, JobOptions())
+        let patience = StorageDeadline(caller.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
         defer { record(wanted, done, principal, caller) }
         for turn in 0..<APICall.bulkTurns {

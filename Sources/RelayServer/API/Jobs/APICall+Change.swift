@@ -17,7 +17,7 @@ extension APICall {
             }
         let takesSuperseded = try query.word(JobLook.superseded) ?? false
         let durable = caller.server.durable
-        let sight = Sight(caller)
+        let sight = JobAccess(caller)
         let job: StoredJob
         do throws(Problem) {
             job = try await sight.find(id, in: durable)
@@ -35,7 +35,7 @@ extension APICall {
         // Checked again with the action: the job may have changed since it was looked at.
         let version = tags.isEmpty || tags.hasAny ? nil : job.version
         let id = job.record.id
-        let patience = Patience(caller.server.relay.ports, JobOptions())
+        let patience = StorageDeadline(caller.server.relay.ports, JobOptions())
         let principal = await caller.principal()
         let changed = try await patience.write(in: durable.store) { () throws(Problem) in
             try await durable.operations.act(

@@ -10,7 +10,7 @@ extension APICall {
     /// The answer to a call to one job.
     func job(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
         let server = caller.server
-        let sight = Sight(caller)
+        let sight = JobAccess(caller)
         if method == .delete || method == .post {
             return try await change(id, part, caller)
         }
@@ -53,9 +53,9 @@ extension APICall {
                 store throws(StoreError) in
                 try await store.body(of: id)
             }
-            guard let body else { throw Sight.notFound }
+            guard let body else { throw JobAccess.notFound }
             return try await raw(body, of: job, caller)
-        case .whole, .content, .action: throw Sight.notFound
+        case .whole, .content, .action: throw JobAccess.notFound
         }
     }
 
@@ -68,7 +68,7 @@ extension APICall {
         let tags = EntityTags(fields, .ifNoneMatch)
         var job: StoredJob
         do throws(Problem) {
-            job = try await Sight(caller).find(id, in: caller.server.durable)
+            job = try await JobAccess(caller).find(id, in: caller.server.durable)
         } catch {
             guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
             if tags.has(version: 1) { return Answer(304, [], fields: [("ETag", "\"v1\"")]) }
@@ -129,7 +129,7 @@ extension APICall {
     /// A job that was answered at once, as long as it is remembered.
     private func recent(_ id: String, _ caller: Caller) -> (report: JobReport, finishedAt: Int64)? {
         guard let id = JobID(text: id), let record = caller.server.engine.found(id),
-            Sight(caller).sees(record.report.user)
+            JobAccess(caller).sees(record.report.user)
         else { return nil }
         return record
     }

@@ -24,7 +24,7 @@ extension APICall {
             cursor = known
         }
         filter.pausedRoutes = caller.server.durable.pauses.routes
-        let sight = Sight(caller)
+        let sight = JobAccess(caller)
         try sight.narrow(&filter)
         // Which routes others have jobs of is not everybody's to know; and the last job may go while a list is read.
         if sight.isUnlimited, cursor == nil { try await APICall.checkFilter(filter.route, caller.server) }

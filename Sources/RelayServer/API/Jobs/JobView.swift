@@ -29,7 +29,7 @@ struct JobView {
     ) async throws(Problem) -> (bytes: [UInt8], tag: String) {
         let extent = WholeJob.Extent(attempts: JobView.attemptLimit, hasBodies: withBodies)
         let found = try await store.told { store throws(StoreError) in try await store.whole(id, extent) }
-        guard let whole = found else { throw Sight.notFound }
+        guard let whole = found else { throw JobAccess.notFound }
         let (job, answer) = (whole.job, whole.answer)
         var view = outline(job)
         view.take(whole)

@@ -39,7 +39,7 @@ struct KeptRequest {
 
     private func answer(_ accepted: Acceptance.Accepted) async throws(Problem) -> Answer {
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
-        guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
+        guard JobAccess(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
             // Answered, and the answer is not kept (delivery.keep_responses): only the job can tell.
             if !job.hasAnswer, job.state == .succeeded || job.state == .dead && job.failureStatus != nil {
@@ -62,7 +62,7 @@ struct KeptRequest {
             try await intake.keep(admission, body)
         }
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
-        guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
+        guard JobAccess(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         let view = JobView(caller.server)
         if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
             let document = try await view.document(of: job.record.id, withBodies: true, answers: true)

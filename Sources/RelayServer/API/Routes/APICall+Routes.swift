@@ -27,7 +27,7 @@ extension APICall {
     ) async throws(Problem) -> Answer {
         _ = try query()
         let durable = server.durable
-        let patience = Patience(server.relay.ports, JobOptions())
+        let patience = StorageDeadline(server.relay.ports, JobOptions())
         switch part {
         case .whole: break
         case .pause:

@@ -1,0 +1,23 @@
+import RelayBase
+package import RelayCore
+
+/// Those who listen in every daemon, and their order.
+package struct Listeners: Sendable {
+    package let feed: EventFeed
+    package let room = QueueCapacity()
+    package let pauses: RoutePauses
+    let waiters = JobWaiters(limit: 10_000)
+    package let engine: Engine
+
+    package init(_ engine: Engine, feed: EventFeed) {
+        self.engine = engine
+        self.feed = feed
+        pauses = RoutePauses(engine)
+    }
+
+    /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that lane.
+    package func announcer(and others: [any JobListener] = [], lane: Int = 0) -> Announcer {
+        let first: [any JobListener] = [RouteTally(engine, lane: lane), room, engine.recent, feed]
+        return Announcer(first + others + [pauses, waiters], engine.time)
+    }
+}

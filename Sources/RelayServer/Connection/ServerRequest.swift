@@ -1,0 +1,174 @@
+import RelayBase
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayInterface
+import RelayRoute
+
+/// The problem of a body; only a request that has one pays for it.
+private final class HeldProblem {
+    let problem: Problem
+
+    init(_ problem: Problem) { self.problem = problem }
+}
+
+/// A request whose head was accepted and whose body is arriving.
+final class ServerRequest {
+    let head: RequestHead
+    let purpose: Purpose
+    /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
+    /// first is not wrapped yet.
+    let streams: Bool
+    var decoder: BodyDecoder
+    /// Decoded bytes nobody has taken yet.
+    var collected: [UInt8] = []
+    /// The body that the task sends: all of it, or its source.
+    var body = Body.empty
+    /// The request on its way, where it is relayed and answered when it is done.
+    @safe @exclusivity(unchecked) var run: RequestRun?
+    /// The same, where it is on its way to disk without a task.
+    @safe @exclusivity(unchecked) var keeping: PromptAcceptance?
+    /// Whether its answer is composed.
+    @safe @exclusivity(unchecked) var isAnswered = false
+    /// Its outcome, until its answer is out, and with that its hold on the relay.
+    var relayed: Relayed?
+    /// Told what becomes of the answer's content, where that was not there with its head.
+    @safe @exclusivity(unchecked) var streamed: StreamedAnswer?
+    /// Which answer it is whose content follows its head; 0 of none.
+    @safe @exclusivity(unchecked) var streamSerial = 0
+    /// The part of the answer that has to be waited for.
+    var rest: Streaming?
+    /// Decoded bytes so far.
+    @safe @exclusivity(unchecked) var received: UInt64 = 0
+    /// When its head was there, and when more of its body came last, in monotonic nanoseconds.
+    let began: Int64
+    @safe @exclusivity(unchecked) var lastCame: Int64 = 0
+    /// How long its body may take; nil of one that came at once.
+    var time: BodyTime?
+    /// Whether more of a body that streams is waited for.
+    @safe @exclusivity(unchecked) var isAwaited = false
+    /// Bytes of the whole body that are accepted.
+    let limit: Int
+    /// Bytes that are held before the body starts to stream.
+    private(set) var holdLimit: Int
+    /// The memory its body takes.
+    private var room: MemoryReservation?
+    @safe @exclusivity(unchecked) private var held: HeldProblem?
+    /// The problem of a body that was being streamed: the caller's fault, which the answer names.
+    var refusal: Problem? {
+        get { held?.problem }
+        set { held = newValue.map(HeldProblem.init) }
+    }
+
+    enum Purpose {
+        case relay(Admission)
+        case api(APICall)
+        case stream(LineStream)
+    }
+
+    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, began: Int64) {
+        self.began = began
+        streams =
+            if case .relay(let admission) = purpose {
+                admission.durable != nil || admission.route.policy.request.wrap == nil
+            } else {
+                false
+            }
+        self.head = head
+        self.purpose = purpose
+        self.limit = limit
+        self.holdLimit = holdLimit
+        decoder = BodyDecoder(framing: head.framing)
+    }
+
+    /// The problem that the caller is told when the body is larger than `limit`.
+    var tooLarge: Problem {
+        switch purpose {
+        case .relay(let admission): Engine.tooLarge(admission.snapshot)
+        case .api, .stream: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
+        }
+    }
+
+    /// Finds room for what will be held of the body; what has none streams.
+    ///
+    /// - Throws: `overloaded` when it has to be held and there is no room.
+    func findRoom(
+        _ memory: MemoryAccount,
+        _ share: CallerShare?,
+        _ limits: @autoclosure () -> CallerLimits
+    ) throws(Problem) {
+        let most = streams ? holdLimit : limit
+        let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
+        guard wanted > MemoryAccount.free else { return }
+        room = memory.hold(wanted)
+        if let share, let room {
+            room.charge(to: share)
+            let limits = limits()
+            if room.isOver(limits, isRefused: !streams) {
+                self.room = nil
+                if streams {
+                    holdLimit = 0
+                    return
+                }
+                let fitsEver = wanted <= limits.maxBytes ?? .max
+                throw Problem(.bytes, of: share, limits, retryAfter: fitsEver ? .seconds(1) : nil)
+            }
+        }
+        if room != nil { return }
+        guard streams else {
+            throw Problem(
+                .overloaded,
+                "the body needs \(wanted) bytes of memory, and there is no room for it (limits.memory)",
+                retryAfter: .seconds(1)
+            )
+        }
+        holdLimit = 0
+    }
+
+    /// Its body was there as a whole, in that room.
+    func hold(_ room: MemoryReservation?) { self.room = room }
+
+    /// All of the body is there.
+    func isWhole() { room?.shrink(to: collected.count) }
+
+    /// How many bytes may be read straight behind those that are collected: all that are still to come of what is held;
+    /// nil where framing stands between them.
+    var wanted: Int? {
+        guard let rest = decoder.remaining, let length, streams || length <= UInt64(limit) else { return nil }
+        guard streams, length > UInt64(holdLimit) else { return Int(rest) }
+        let room = holdLimit - collected.count
+        return room > 0 ? min(room, Int(clamping: rest)) : nil
+    }
+
+    /// Whether so much of a body that streams has come that its request may begin: a caller that stalls before that holds
+    /// nothing of its route.
+    var hasBegun: Bool {
+        guard streams else { return false }
+        return collected.count > holdLimit
+            || collected.count == holdLimit && length.map { $0 > UInt64(holdLimit) } ?? false
+    }
+
+    /// Hands the body over, so that it is held once.
+    func takeBody() -> Body {
+        defer { body = .empty }
+        return body
+    }
+
+    /// Decoded bytes nobody has taken; nil when there are none.
+    func takeCollected() -> [UInt8]? {
+        guard !collected.isEmpty else { return nil }
+        defer { (collected, room) = ([], nil) }
+        return collected
+    }
+
+    var length: UInt64? {
+        switch head.framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked, .untilClose: nil
+        }
+    }
+
+    /// The body is read by what serves it, line by line.
+    var isLineStream: Bool { if case .stream = purpose { true } else { false } }
+}

@@ -1,0 +1,33 @@
+package import RelayCore
+package import RelayEngine
+
+/// The services that the API asks of the process it runs in.
+package protocol DaemonControl: Sendable {
+    /// Version of the daemon.
+    var version: String { get }
+
+    /// The status document, JSON.
+    func status() -> [UInt8]
+
+    /// The metrics as they are now, in that format.
+    func metrics(_ format: MetricsText.Format) async -> [UInt8]
+
+    /// The last hour of a route, or of all where none is named, JSON.
+    func history(of route: String?) async -> [UInt8]
+
+    /// Why requests are not served, or not as they should be; nil while they are.
+    var unready: Problem? { get }
+
+    /// Reads the configuration again; on an error the old one stays.
+    ///
+    /// - Returns: the HTTP status and the document: 200 with what changed, or 422 `config_rejected`.
+    func reload() async -> (status: UInt16, document: [UInt8])
+
+    /// Whether the network counts as constrained, and why, JSON.
+    func constrained() -> [UInt8]
+
+    /// Takes an operator's word on whether the network is constrained.
+    ///
+    /// - Returns: false when the configuration gives operators no say.
+    func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool
+}

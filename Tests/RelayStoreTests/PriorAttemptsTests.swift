@@ -1,0 +1,77 @@
+import RelayBase
+import RelayJobs
+import RelayTestSupport
+import Testing
+
+@Suite("A job that was tried before it was kept", .timeLimit(.minutes(5)))
+struct JobPastTests {
+    private func past(_ bench: StoreBench, wait: Duration) -> PriorAttempts {
+        let attempts = [Sent.neverSent, .unknown].enumerated().map { index, sent in
+            var attempt = Attempt(number: index + 1, upstream: "eu", beganAt: bench.now.wall)
+            attempt.failure = Failure(.httpResponseTimeout, sent: sent, "no answer")
+            attempt.rule = index == 0 ? "again" : "answer"
+            attempt.next = index == 0 ? .retry(after: .zero) : .respondAndKeep(.placeholder)
+            if index == 1 { attempt.resentBy = "later" }
+            return attempt
+        }
+        return PriorAttempts(attempts, leavesDoubt: true, standIn: .placeholder, wait: wait)
+    }
+
+    @Test("brings its attempts, what they spent and what they leave open", arguments: StoreKind.allCases)
+    func inherits(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept {
+            $0.past = past(bench, wait: .seconds(5))
+            $0.due = .after(.seconds(5))
+        }
+        for isReopened in [false, true] {
+            if isReopened { try await bench.reopen() }
+            let job = try #require(try await bench.store.job(id))
+            #expect(job.state == .retrying && job.reason == .backoff && job.isInDoubt)
+            #expect(job.attempts == 2 && job.spentAttempts == 1 && job.earlierAttempts == 0)
+            #expect(job.failureKind == .httpResponseTimeout)
+            let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
+            #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.rule) == ["again", "answer"])
+            #expect(attempts.last?.next == .respondAndKeep(.placeholder))
+            #expect(attempts.map(\.resentBy) == [nil, "later"])
+        }
+        let counters = try await bench.store.counters(at: bench.now)
+        #expect(counters.counts[JobCounters.Group(route: "hooks", state: .retrying)] == 1)
+        #expect(counters.counts[JobCounters.Group(route: "hooks", state: .scheduled)] ?? 0 == 0)
+        #expect(try await bench.claim().isEmpty)
+        bench.advance(5_000)
+        let claim = try #require(try await bench.claim().first)
+        #expect(claim.attemptNumber == 3)
+        try await bench.settle(claim, .succeeded)
+        let all = try await bench.store.attempts(of: id, after: 0, limit: 10)
+        #expect(all.map(\.number) == [1, 2, 3])
+        #expect(try await bench.store.job(id)?.isInDoubt == false)
+    }
+
+    @Test("is claimed at once where nothing has to be waited for", arguments: StoreKind.allCases)
+    func due(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.accept {
+            $0.past = past(bench, wait: .zero)
+            $0.due = .after(.zero)
+        }
+        #expect(try await bench.ready() == ["hooks"])
+        let claim = try #require(try await bench.claim().first)
+        #expect(claim.attemptNumber == 3 && claim.job.spentAttempts == 1)
+    }
+
+    @Test("waits behind another of its ordering key", arguments: StoreKind.allCases)
+    func ordered(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.accept { $0.record.orderingKey = "k" }
+        let id = try await bench.accept {
+            $0.record.orderingKey = "k"
+            $0.past = past(bench, wait: .zero)
+            $0.due = .after(.zero)
+        }
+        let job = try #require(try await bench.store.job(id))
+        #expect(job.state == .queued && job.reason == .ordering && job.attempts == 2)
+        try await bench.settle(try await bench.claim()[0], .succeeded)
+        #expect(try await bench.claim().map(\.token.id) == [id])
+    }
+}
