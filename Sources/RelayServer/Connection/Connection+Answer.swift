@@ -16,7 +16,7 @@ struct Streaming {
 
 extension Connection {
     var mayKeepAlive: Bool {
-        keepsAlive && !server.isDraining && upload?.decoder.isComplete ?? true
+        keepsAlive && !server.isDraining && request?.decoder.isComplete ?? true
     }
 
     /// Writes an answer as far as that needs no waiting.
@@ -117,7 +117,7 @@ extension Connection {
         case .bytes(let bytes): return .length(UInt64(bytes.count))
         case .stream(let source):
             if let length = source.length { return .length(length) }
-            return upload?.head.minorVersion ?? 1 == 1 ? .chunked : .untilClose
+            return request?.head.minorVersion ?? 1 == 1 ? .chunked : .untilClose
         }
     }
 

@@ -22,30 +22,30 @@ extension Connection: AnswerReceiver {
     /// The request with room for its body; nil when it was refused for want of any.
     ///
     /// Operators ask for none.
-    func withRoom(_ upload: ServerRequest) -> ServerRequest? {
-        guard listener.control == nil, !upload.head.framing.isEmpty, !upload.isLineStream else {
-            return upload
+    func withRoom(_ request: ServerRequest) -> ServerRequest? {
+        guard listener.control == nil, !request.head.framing.isEmpty, !request.isLineStream else {
+            return request
         }
         do throws(Problem) {
-            try upload.findRoom(server.memory, share, server.engine.snapshot.settings.callers)
-            return upload
+            try request.findRoom(server.memory, share)
+            return request
         } catch {
             keepsAlive = false
-            count(error, of: upload.head)
-            answer(error, isHead: upload.head.method == .head)
+            count(error, of: request.head)
+            answer(error, isHead: request.head.method == .head)
             return nil
         }
     }
 
     /// Has the request answered: without a task as long as nothing has to be waited for.
-    func start(_ upload: ServerRequest, _ body: Body) {
+    func start(_ request: ServerRequest, _ body: Body) {
         phase = .busy
         clearDeadline()
-        if case .bytes = body { upload.collected = [] }
-        guard case .relay(let admission) = upload.purpose, admission.durable == nil else {
-            if keepPromptly(upload, body) { return }
-            upload.body = body
-            return spawn(upload)
+        if case .bytes = body { request.collected = [] }
+        guard case .relay(let admission) = request.purpose, admission.durable == nil else {
+            if keepPromptly(request, body) { return }
+            request.body = body
+            return spawn(request)
         }
         let keeper = StandInKeeper.made(admission, server.durable, server.relay.ports)
         let run = RequestRun(
@@ -53,15 +53,15 @@ extension Connection: AnswerReceiver {
             admission,
             body,
             server.relay,
-            moved: .nanoseconds(loop.now &- upload.began),
+            moved: .nanoseconds(loop.now &- request.began),
             keeper: keeper
         )
-        upload.run = run
+        request.run = run
         countOrdinary(admission)
         switch run.begin(self) {
         case .sent: break
-        case .waits: spawn(upload)
-        case .ended: pass(run.end(), upload, letsOthersGo: hasEndedOften())
+        case .waits: spawn(request)
+        case .ended: pass(run.end(), request, letsOthersGo: hasEndedOften())
         }
     }
 
@@ -81,56 +81,56 @@ extension Connection: AnswerReceiver {
 
     /// The upstream of a request without a task has answered, or not.
     func received(_ result: PromptResult) {
-        guard let upload, let run = upload.run else { return }
+        guard let request, let run = request.run else { return }
         switch run.tell(result, self) {
         case .sent: break
-        case .waits: spawn(upload)
+        case .waits: spawn(request)
         case .ended:
-            pass(run.end(), upload)
+            pass(run.end(), request)
             goOn()
         }
     }
 
     /// From here on the request has a task on this loop.
-    func spawn(_ upload: ServerRequest) {
+    func spawn(_ request: ServerRequest) {
         let connection = LoopBound(self, loop)
         task = loop.spawn { await connection.value.serve() }
         if phase == .closed { task?.cancel() }
     }
 
     private func serve() async {
-        guard let upload else { return }
-        await upload.serve(on: self)
-        finish(upload)
+        guard let request else { return }
+        await request.serve(on: self)
+        finish(request)
         goOn()
     }
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
-    private func pass(_ relayed: consuming Relayed, _ upload: ServerRequest, letsOthersGo: Bool = false) {
-        upload.streamed = relayed.streamed
-        upload.rest = upload.write(relayed.outcome, on: self)
-        if upload.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(upload) }
-        upload.relayed = consume relayed
-        guard let rest = upload.rest, !letsOthersGo, passPieces(of: rest) else { return spawn(upload) }
-        upload.rest = nil
+    private func pass(_ relayed: consuming Relayed, _ request: ServerRequest, letsOthersGo: Bool = false) {
+        request.streamed = relayed.streamed
+        request.rest = request.write(relayed.outcome, on: self)
+        if request.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(request) }
+        request.relayed = consume relayed
+        guard let rest = request.rest, !letsOthersGo, passPieces(of: rest) else { return spawn(request) }
+        request.rest = nil
     }
 
     /// The answer of a request without a task is with its caller, piece by piece.
     func isPassed() {
-        guard let upload else { return }
-        upload.relayed = nil
-        finish(upload)
+        guard let request else { return }
+        request.relayed = nil
+        finish(request)
         goOn()
     }
 
     /// The answer is out: the connection is ready for the next request, or at its end.
-    func finish(_ upload: ServerRequest) {
+    func finish(_ request: ServerRequest) {
         task = nil
-        self.upload = nil
+        self.request = nil
         streamEnds()
         guard phase == .busy else { return }
         // Bytes of this body that were not read would be taken for the next request.
-        guard keepsAlive, upload.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
+        guard keepsAlive, request.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
         phase = .idle
         setDeadline(server.limits.idle)
     }

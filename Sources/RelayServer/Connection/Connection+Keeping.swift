@@ -9,8 +9,8 @@ extension Connection {
     /// Hands the request over to the disk.
     ///
     /// - Returns: whether it is on its way there; nothing is done otherwise.
-    func keepPromptly(_ upload: ServerRequest, _ body: Body) -> Bool {
-        guard case .relay(let admission) = upload.purpose, admission.durable?.wait == nil else {
+    func keepPromptly(_ request: ServerRequest, _ body: Body) -> Bool {
+        guard case .relay(let admission) = request.purpose, admission.durable?.wait == nil else {
             return false
         }
         let bytes: [UInt8]
@@ -22,7 +22,7 @@ extension Connection {
         let connection = LoopBound(self, loop)
         let keeping = JobIntake(server).keepPromptly(admission, bytes) { word in connection.value.kept(word) }
         guard let keeping else { return false }
-        upload.keeping = keeping
+        request.keeping = keeping
         setDeadline(keeping.limit)
         return true
     }
@@ -31,21 +31,24 @@ extension Connection {
     ///
     /// - Returns: false when nothing is on its way that has no task.
     func keepWithTask() -> Bool {
-        guard let upload, task == nil, let keeping = upload.keeping, !upload.isAnswered else { return false }
+        guard let request, task == nil, let keeping = request.keeping, !request.isAnswered else {
+            return false
+        }
         keeping.takeTask()
-        spawn(upload)
+        spawn(request)
         return true
     }
 
     /// The store has said its word, and no task waits for it.
     private func kept(_ word: PromptAcceptance.Word) {
-        guard let upload, case .relay(let admission) = upload.purpose, let durable = admission.durable else {
+        guard let request, case .relay(let admission) = request.purpose, let durable = admission.durable
+        else {
             return
         }
         clearDeadline()
-        if case .waits = word { return spawn(upload) }
-        upload.isAnswered = true
-        let isHead = upload.head.method == .head
+        if case .waits = word { return spawn(request) }
+        request.isAnswered = true
+        let isHead = request.head.method == .head
         switch word {
         case .waits: return
         case .accepted(let accepted):
@@ -55,8 +58,8 @@ extension Connection {
             server.problems.count(problem, of: admission.route.name)
             _ = write(Answer(problem), isHead: isHead)
         }
-        guard unsent.isEmpty else { return spawn(upload) }
-        finish(upload)
+        guard unsent.isEmpty else { return spawn(request) }
+        finish(request)
         goOn()
     }
 }

@@ -16,8 +16,8 @@ extension Connection {
     func receive() {
         if phase == .lingering { return discardInput() }
         while mayRead, phase == .idle || phase == .head || phase == .body {
-            if phase == .body, let upload, let wanted = upload.wanted {
-                collect(upload, wanted)
+            if phase == .body, let request, let wanted = request.wanted {
+                collect(request, wanted)
                 continue
             }
             var scratch = unsafe loop.scratch
@@ -60,11 +60,11 @@ extension Connection {
     }
 
     /// Reads more of a body straight to where it is held.
-    private func collect(_ upload: ServerRequest, _ wanted: Int) {
-        let received = Socket.receive(descriptor, behind: &upload.collected, most: wanted)
+    private func collect(_ request: ServerRequest, _ wanted: Int) {
+        let received = Socket.receive(descriptor, behind: &request.collected, most: wanted)
         guard let count = arrived(received, of: wanted) else { return }
-        _ = upload.decoder.take(count)
-        goOn(collecting: upload)
+        _ = request.decoder.take(count)
+        goOn(collecting: request)
     }
 
     private func take(_ bytes: Span<UInt8>) {
@@ -144,19 +144,19 @@ extension Connection {
             wasUsed = true
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
-            let upload = begin(head).flatMap(withRoom)
-            guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
-            self.upload = upload
-            bringsLargeBodies = upload.length ?? 0 > Self.largeBody
+            let request = begin(head).flatMap(withRoom)
+            guard phase != .closed, let request else { return phase == .idle ? consumed : bytes.count }
+            self.request = request
+            bringsLargeBodies = request.length ?? 0 > Self.largeBody
             phase = .body
-            if head.framing.isEmpty || upload.isLineStream {
-                if upload.isLineStream, head.expectsContinue { sendContinue() }
-                start(upload, .empty)
+            if head.framing.isEmpty || request.isLineStream {
+                if request.isLineStream, head.expectsContinue { sendContinue() }
+                start(request, .empty)
                 return consumed
             }
             let used = consumed < bytes.count ? consumeBody(bytes.extracting(consumed..<bytes.count)) : 0
             guard phase == .body else { return consumed + used }
-            if upload.time == nil { awaitBody(upload) }
+            if request.time == nil { awaitBody(request) }
             if head.expectsContinue, used == 0 { sendContinue() }
             return consumed + used
         }
@@ -171,67 +171,67 @@ extension Connection {
 
     /// Collects a body up to what may be held, then hands the request to its task.
     private func consumeBody(_ bytes: Span<UInt8>) -> Int {
-        guard let upload else { return 0 }
-        if let wanted = upload.wanted, wanted > bytes.count { upload.collected.reserveCapacity(wanted) }
+        guard let request else { return 0 }
+        if let wanted = request.wanted, wanted > bytes.count { request.collected.reserveCapacity(wanted) }
         let used: Int
         do throws(HTTPParseError) {
-            used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
+            used = try request.decoder.decode(bytes, into: &request.collected).consumed
         } catch {
-            count(Problem(error), of: upload.head)
+            count(Problem(error), of: request.head)
             refuse(Problem(error))
             return bytes.count
         }
-        return goOn(collecting: upload) ? used : bytes.count
+        return goOn(collecting: request) ? used : bytes.count
     }
 
     /// Goes on with a body of which more is collected now.
     ///
     /// - Returns: false when it was refused.
     @discardableResult
-    private func goOn(collecting upload: ServerRequest) -> Bool {
-        if upload.collected.count > upload.limit {
-            count(upload.tooLarge, of: upload.head)
-            refuse(upload.tooLarge)
+    private func goOn(collecting request: ServerRequest) -> Bool {
+        if request.collected.count > request.limit {
+            count(request.tooLarge, of: request.head)
+            refuse(request.tooLarge)
             return false
         }
-        let before = upload.received
-        upload.received = UInt64(upload.collected.count)
-        if upload.decoder.isComplete {
-            upload.isWhole()
-            start(upload, .bytes(upload.collected))
-        } else if upload.hasBegun {
-            start(upload, .stream(source(of: upload)))
+        let before = request.received
+        request.received = UInt64(request.collected.count)
+        if request.decoder.isComplete {
+            request.isWhole()
+            start(request, .bytes(request.collected))
+        } else if request.hasBegun {
+            start(request, .stream(source(of: request)))
         } else {
             do throws(Problem) {
-                try upload.time?.came(Int(upload.received - before), after: loop.now &- upload.lastCame)
+                try request.time?.came(Int(request.received - before), after: loop.now &- request.lastCame)
             } catch {
                 refuse(error)
                 return false
             }
-            awaitBody(upload)
+            awaitBody(request)
         }
         return true
     }
 
     /// More of a body that is collected has to come.
-    private func awaitBody(_ upload: ServerRequest) {
+    private func awaitBody(_ request: ServerRequest) {
         let time = bodyTime
-        (upload.time, upload.lastCame) = (time, loop.now)
+        (request.time, request.lastCame) = (time, loop.now)
         setDeadline(nanoseconds: time.wait(loop.now))
     }
 
     /// How long the body at hand may take.
     var bodyTime: BodyTime {
-        guard let upload else { preconditionFailure("a body is awaited that nobody has announced") }
-        return upload.time ?? BodyTime(upload.purpose, since: upload.began, server.limits)
+        guard let request else { preconditionFailure("a body is awaited that nobody has announced") }
+        return request.time ?? BodyTime(request.purpose, since: request.began, server.limits)
     }
 
     /// Ends the wait for a body that streams and does not come.
     ///
     /// - Returns: false where no such wait is under way.
     func endStalledUpload(_ now: Int64) -> Bool {
-        guard let upload, upload.isAwaited, unsent.isEmpty else { return false }
-        upload.refusal = bodyTime.stalled(now)
+        guard let request, request.isAwaited, unsent.isEmpty else { return false }
+        request.refusal = bodyTime.stalled(now)
         stopUpload()
         return true
     }
@@ -260,12 +260,12 @@ extension Connection {
             case .blocked: break
             }
             // Only the caller's own pauses count, not the time the upstream takes for a piece.
-            let (start, upload) = (loop.now, upload)
+            let (start, request) = (loop.now, request)
             setDeadline(nanoseconds: bodyTime.wait(start))
-            upload?.isAwaited = true
+            request?.isAwaited = true
             let isAlive = await withCheckedContinuation { arrived = $0 }
-            upload?.isAwaited = false
-            guard isAlive else { throw upload.flatMap(refused) ?? Connection.uploadBroke }
+            request?.isAwaited = false
+            guard isAlive else { throw request.flatMap(refused) ?? Connection.uploadBroke }
             waited &+= loop.now &- start
             if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
         }
@@ -273,21 +273,21 @@ extension Connection {
 
     /// Counts how fast a body comes that streams.
     private func count(_ bytes: Int, after wait: Int64) throws(Failure) {
-        guard wait > 0, let upload else { return }
+        guard wait > 0, let request else { return }
         var time = bodyTime
         do throws(Problem) {
             try time.came(bytes, after: wait)
-            upload.time = time
+            request.time = time
         } catch {
             keepsAlive = false
-            upload.refusal = error
-            throw refused(upload) ?? Connection.uploadBroke
+            request.refusal = error
+            throw refused(request) ?? Connection.uploadBroke
         }
     }
 
     /// The failure of the body's attempt where the relay refuses the rest of the body.
-    private func refused(_ upload: ServerRequest) -> Failure? {
-        upload.refusal.map { Failure(.httpRequestError, sent: .unknown, $0.detail) }
+    private func refused(_ request: ServerRequest) -> Failure? {
+        request.refusal.map { Failure(.httpRequestError, sent: .unknown, $0.detail) }
     }
 
     enum UploadStep {
@@ -300,39 +300,39 @@ extension Connection {
     /// Goes on with a streamed body as far as that needs no waiting.
     func uploadStep() throws(Failure) -> UploadStep {
         while true {
-            guard phase == .busy, let upload else { throw Connection.uploadBroke }
-            if let piece = upload.takeCollected() { return .piece(piece) }
-            if upload.decoder.isComplete { return .end }
+            guard phase == .busy, let request else { throw Connection.uploadBroke }
+            if let piece = request.takeCollected() { return .piece(piece) }
+            if request.decoder.isComplete { return .end }
             if !pending.isEmpty {
                 let held = pending
                 pending = []
-                let used = try decode(held.span, upload)
+                let used = try decode(held.span, request)
                 if used < held.count { pending = Array(held[used...]) }
                 continue
             }
-            guard try readUpload(upload) else { return .blocked }
+            guard try readUpload(request) else { return .blocked }
         }
     }
 
     /// - Returns: false when there is nothing to read now.
-    private func readUpload(_ upload: ServerRequest) throws(Failure) -> Bool {
+    private func readUpload(_ request: ServerRequest) throws(Failure) -> Bool {
         guard mayRead else {
             if peerFinished { throw Connection.uploadBroke }
             return false
         }
-        if let rest = upload.decoder.remaining {
+        if let rest = request.decoder.remaining {
             // No framing stands between the bytes: they are read into the piece itself.
             let room = Int(min(rest, UInt64(Self.pieceSize)))
-            let received = Socket.receive(descriptor, behind: &upload.collected, most: room)
+            let received = Socket.receive(descriptor, behind: &request.collected, most: room)
             guard let count = try arrivedOfStream(received, of: room) else {
                 // While nothing comes no room stands ready for it.
-                upload.collected = []
+                request.collected = []
                 return false
             }
-            _ = upload.decoder.take(count)
+            _ = request.decoder.take(count)
             // A piece may be kept for long: what is little takes little.
-            if count < room / 4 { upload.collected = upload.collected.span.copied(from: 0) }
-            try self.count(upload)
+            if count < room / 4 { request.collected = request.collected.span.copied(from: 0) }
+            try self.count(request)
             return true
         }
         let scratch = unsafe loop.scratch
@@ -342,7 +342,7 @@ extension Connection {
             _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
                 .assumingMemoryBound(to: UInt8.self)
         )
-        let used = try decode(bytes, upload)
+        let used = try decode(bytes, request)
         if used < bytes.count { pending = bytes.copied(from: used) }
         return true
     }
@@ -362,31 +362,31 @@ extension Connection {
         }
     }
 
-    private func decode(_ bytes: Span<UInt8>, _ upload: ServerRequest) throws(Failure) -> Int {
+    private func decode(_ bytes: Span<UInt8>, _ request: ServerRequest) throws(Failure) -> Int {
         let used: Int
         do throws(HTTPParseError) {
-            used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
+            used = try request.decoder.decode(bytes, into: &request.collected).consumed
         } catch {
             keepsAlive = false
-            upload.refusal = Problem(error)
+            request.refusal = Problem(error)
             throw Failure(
                 .httpRequestError,
                 sent: .unknown,
                 "the request body is malformed: \(error.message)"
             )
         }
-        try self.count(upload)
+        try self.count(request)
         return used
     }
 
     /// Counts what has come of a streamed body.
-    private func count(_ upload: ServerRequest) throws(Failure) {
-        upload.received += UInt64(upload.collected.count)
-        guard upload.received <= UInt64(upload.limit) else {
+    private func count(_ request: ServerRequest) throws(Failure) {
+        request.received += UInt64(request.collected.count)
+        guard request.received <= UInt64(request.limit) else {
             keepsAlive = false
-            upload.refusal = upload.tooLarge
-            tell(upload.tooLarge, of: upload.head)
-            throw Failure(.httpRequestError, sent: .unknown, upload.tooLarge.detail)
+            request.refusal = request.tooLarge
+            tell(request.tooLarge, of: request.head)
+            throw Failure(.httpRequestError, sent: .unknown, request.tooLarge.detail)
         }
     }
 

@@ -18,10 +18,10 @@ extension Connection {
 
     /// The same of an answer that is soon over, as far as is known.
     func streamMayBegin(_ state: RouteState, to caller: FairQueue.Caller) {
-        guard let upload else { return }
+        guard let request else { return }
         server.nextStream += 1
-        upload.streamSerial = server.nextStream
-        server.youngStreams.add(self, upload.streamSerial, state, caller)
+        request.streamSerial = server.nextStream
+        server.youngStreams.add(self, request.streamSerial, state, caller)
     }
 
     /// The answer is over, or its connection.

@@ -47,7 +47,7 @@ final class HeldParser {
     @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.
     var unsentRoom: MemoryReservation?
-    @safe @exclusivity(unchecked) var upload: ServerRequest?
+    @safe @exclusivity(unchecked) var request: ServerRequest?
     /// The rest of its answer, where that needs no task.
     @safe @exclusivity(unchecked) var passage: Passage?
     /// Resumed with whether the socket took everything.
@@ -127,12 +127,12 @@ final class HeldParser {
         lines?.promotePassed()
         close()
         guard wasBusy else { return }
-        if let task { task.cancel() } else if !keepWithTask() { upload?.run?.cancel() }
+        if let task { task.cancel() } else if !keepWithTask() { request?.run?.cancel() }
         lines?.cancelPassed()
     }
 
     /// The stream of jobs that it serves.
-    private var lines: LineStream? { if case .stream(let lines)? = upload?.purpose { lines } else { nil } }
+    private var lines: LineStream? { if case .stream(let lines)? = request?.purpose { lines } else { nil } }
 
     func close() {
         guard phase != .closed else { return }

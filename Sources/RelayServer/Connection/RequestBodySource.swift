@@ -16,7 +16,7 @@ final class RequestBodySource: BodySource {
     init(_ connection: Connection, sentOnceBecause: String? = nil) {
         self.sentOnceBecause = sentOnceBecause
         self.connection = LoopBound(connection, connection.loop)
-        length = connection.upload?.length
+        length = connection.request?.length
     }
 
     var wasRead: Bool { read.load(ordering: .relaxed) }
@@ -35,14 +35,14 @@ final class RequestBodySource: BodySource {
 
 extension Connection {
     /// A body that streams, with a copy in the spool where another attempt may want it.
-    func source(of upload: ServerRequest) -> any BodySource {
-        guard case .relay(let admission) = upload.purpose, admission.durable == nil,
+    func source(of request: ServerRequest) -> any BodySource {
+        guard case .relay(let admission) = request.purpose, admission.durable == nil,
             admission.maySendTwice
         else { return RequestBodySource(self) }
         do throws(StoreError) {
-            var copy = try server.spool.copy(length: upload.length)
+            var copy = try server.spool.copy(length: request.length)
             if let share { copy = ChargedCopy(copy, share, admission.snapshot.settings.callers) }
-            let body = SpooledBody(self, copy: copy, length: upload.length)
+            let body = SpooledBody(self, copy: copy, length: request.length)
             return body.source() ?? RequestBodySource(self)
         } catch {
             return RequestBodySource(self, sentOnceBecause: error.message)

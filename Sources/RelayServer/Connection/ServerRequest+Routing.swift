@@ -21,7 +21,6 @@ extension ServerRequest {
                 "CONNECT cannot be relayed: what goes through a tunnel cannot be retried"
             )
         }
-        let snapshot = server.engine.snapshot
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
             try connection.listener.checkSubmits()
@@ -53,16 +52,10 @@ extension ServerRequest {
             if let durable = admission.durable, durable.idempotencyKey == nil {
                 try server.durable.acceptance.checkRoom(for: admission)
             }
-            self.init(
-                head: head,
-                purpose: .relay(admission),
-                limit: snapshot.settings.maxRequestBody,
-                holdLimit: snapshot.settings.replayBuffer,
-                began: server.loop.now
-            )
+            self.init(head, relaying: admission, began: server.loop.now)
             return
         }
-        let listener = connection.listener
+        let (listener, snapshot) = (connection.listener, server.engine.snapshot)
         let call = try APICall(head, role: listener.role, isUnix: listener.isUnix)
         do {
             try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
@@ -76,10 +69,10 @@ extension ServerRequest {
             guard !server.engine.isDraining else { throw Engine.stopping }
             let lineLimit = min(limit, snapshot.settings.maxRequestBody)
             let jobs = try LineStream(head, on: connection, lineLimit: lineLimit)
-            self.init(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0, began: server.loop.now)
+            self.init(head, .stream(jobs), snapshot, limit: .max, holdLimit: 0, began: server.loop.now)
             return
         }
-        self.init(head: head, purpose: .api(call), limit: limit, holdLimit: limit, began: server.loop.now)
+        self.init(head, .api(call), snapshot, limit: limit, holdLimit: limit, began: server.loop.now)
         if let length, length > UInt64(limit) { throw tooLarge }
     }
 

@@ -16,6 +16,8 @@ private final class HeldProblem {
 final class ServerRequest {
     let head: RequestHead
     let purpose: Purpose
+    /// The configuration that holds for all of it.
+    private let snapshot: Snapshot
     /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
     /// first is not wrapped yet.
     let streams: Bool
@@ -66,7 +68,28 @@ final class ServerRequest {
         case stream(LineStream)
     }
 
-    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, began: Int64) {
+    /// One that is relayed; what holds of it is the configuration that it was admitted with.
+    convenience init(_ head: RequestHead, relaying admission: Admission, began: Int64) {
+        let settings = admission.snapshot.settings
+        self.init(
+            head,
+            .relay(admission),
+            admission.snapshot,
+            limit: settings.maxRequestBody,
+            holdLimit: settings.replayBuffer,
+            began: began
+        )
+    }
+
+    init(
+        _ head: RequestHead,
+        _ purpose: Purpose,
+        _ snapshot: Snapshot,
+        limit: Int,
+        holdLimit: Int,
+        began: Int64
+    ) {
+        self.snapshot = snapshot
         self.began = began
         streams =
             if case .relay(let admission) = purpose {
@@ -84,7 +107,7 @@ final class ServerRequest {
     /// The problem that the caller is told when the body is larger than `limit`.
     var tooLarge: Problem {
         switch purpose {
-        case .relay(let admission): Engine.tooLarge(admission.snapshot)
+        case .relay: Engine.tooLarge(snapshot)
         case .api, .stream: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
         }
     }
@@ -92,18 +115,14 @@ final class ServerRequest {
     /// Finds room for what will be held of the body; what has none streams.
     ///
     /// - Throws: `overloaded` when it has to be held and there is no room.
-    func findRoom(
-        _ memory: MemoryAccount,
-        _ share: CallerShare?,
-        _ limits: @autoclosure () -> CallerLimits
-    ) throws(Problem) {
+    func findRoom(_ memory: MemoryAccount, _ share: CallerShare?) throws(Problem) {
         let most = streams ? holdLimit : limit
         let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
         guard wanted > MemoryAccount.free else { return }
         room = memory.hold(wanted)
         if let share, let room {
             room.charge(to: share)
-            let limits = limits()
+            let limits = snapshot.settings.callers
             if room.isOver(limits, isRefused: !streams) {
                 self.room = nil
                 if streams {

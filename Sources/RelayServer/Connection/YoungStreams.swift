@@ -24,7 +24,7 @@ final class YoungStreams {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// `serial` is that of the connection's upload.
+    /// `serial` is that of the connection's request.
     func add(_ connection: Connection, _ serial: Int, _ state: RouteState, _ caller: FairQueue.Caller) {
         let due = loop.now &+ Self.age
         if first == young.count { loop.schedule(timer, at: due) }
@@ -37,7 +37,7 @@ final class YoungStreams {
         while first < young.count, young[first].due <= loop.now {
             let next = young[first]
             first += 1
-            guard next.connection.upload?.streamSerial == next.serial else { continue }
+            guard next.connection.request?.streamSerial == next.serial else { continue }
             next.connection.streamBegins(next.state, to: next.caller, isEndless: false)
         }
         // Moving what is left pays when it is less than what goes.

@@ -141,22 +141,15 @@ extension Connection {
             refuse(PassThrough.broken)
             return nil
         }
-        let settings = route.snapshot.settings
-        let upload = ServerRequest(
-            head: head,
-            purpose: .relay(adopted.admission),
-            limit: settings.maxRequestBody,
-            holdLimit: settings.replayBuffer,
-            began: loop.now
-        )
+        let request = ServerRequest(head, relaying: adopted.admission, began: loop.now)
         if case .bytes(let content) = adopted.body {
-            upload.received = UInt64(content.count)
+            request.received = UInt64(content.count)
             var decoded: [UInt8] = []
-            _ = try? upload.decoder.decode(content.span, into: &decoded)
+            _ = try? request.decoder.decode(content.span, into: &decoded)
         }
-        unsafe upload.hold(exchange.pointee.room)
-        upload.run = unsafe server.passThrough.handOver(exchange, adopted, reason)
-        self.upload = upload
+        unsafe request.hold(exchange.pointee.room)
+        request.run = unsafe server.passThrough.handOver(exchange, adopted, reason)
+        self.request = request
         return (adopted.outbound, self)
     }
 

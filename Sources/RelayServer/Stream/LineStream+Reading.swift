@@ -59,7 +59,7 @@ extension LineStream {
             do throws(Failure) {
                 switch try connection.uploadStep() {
                 case .piece(let piece):
-                    isRead = connection.upload?.decoder.isComplete ?? false
+                    isRead = connection.request?.decoder.isComplete ?? false
                     return piece
                 case .end:
                     isRead = true
@@ -69,8 +69,8 @@ extension LineStream {
                     if ending == nil { await arrival() }
                 }
             } catch {
-                breakBehind = connection.upload?.refusal ?? Problem(.badRequest, error.detail)
-                if let piece = connection.upload?.takeCollected() { return piece }
+                breakBehind = connection.request?.refusal ?? Problem(.badRequest, error.detail)
+                if let piece = connection.request?.takeCollected() { return piece }
             }
         }
         return nil
