@@ -142,7 +142,7 @@ package struct Settlement: Sendable {
         /// Due again after a delay.
         case retry(after: Duration, WaitReason)
         /// Not sent: back among those that wait, nothing burned; without a reason it may be claimed at once.
-        case back(after: Duration, WaitReason?)
+        case requeued(after: Duration, WaitReason?)
         /// Put aside until it is released.
         case held(WaitReason)
         case cancelled

@@ -221,7 +221,7 @@ extension JobStateMachine {
         case _ where isSuperseded: finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
         case .dead(let end): finish(.dead, end, now: now)
         case .expired: finish(.expired, .expired, now: now)
-        case .retry, .back, .held:
+        case .retry, .requeued, .held:
             if isCancelAsked {
                 finish(.cancelled, .cancelled, now: now)
                 return true
@@ -240,7 +240,7 @@ extension JobStateMachine {
             state = .retrying
             self.reason = reason
             runAt = StoreClock.advance(now, by: delay)
-        case .back(let delay, let reason):
+        case .requeued(let delay, let reason):
             // A job that has failed before is still being retried, whatever held back its next attempt.
             state = attempts > 0 ? .retrying : .queued
             self.reason = reason
@@ -258,7 +258,7 @@ extension JobStateMachine {
     package mutating func giveUp(token: UInt64, stays: Bool, now: Int64) -> Bool {
         settle(
             token: token,
-            stays ? .back(after: .zero, nil) : .cancelled,
+            stays ? .requeued(after: .zero, nil) : .cancelled,
             attempts: 0,
             spent: 0,
             kind: nil,

@@ -181,7 +181,7 @@ struct JobStateMachineTests {
         #expect(machine.crashes == 2)
         let isSettled = machine.settle(
             token: 9,
-            .back(after: .zero, .throttled),
+            .requeued(after: .zero, .throttled),
             attempts: 0,
             spent: 0,
             kind: nil,

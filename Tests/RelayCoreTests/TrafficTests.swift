@@ -145,7 +145,7 @@ struct TrafficTests {
             $0.recovery = [rule("any", ["any"], retry(2)), rule("dead", ["any"], .deadLetter)]
         }
         let run = await bench.deliver(on: route, memory: memory)
-        #expect(run.ending == .back(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
+        #expect(run.ending == .requeued(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
         #expect(bench.transport.sent.count == sent)
         let other = makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
         #expect(await bench.deliver(on: other, memory: memory).words == "succeeded 200 upstream")
@@ -201,7 +201,9 @@ struct TrafficTests {
         let (route, memory) = (makeTrafficRoute(), RouteMemory())
         #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
         let run = await bench.deliver(on: route, memory: memory)
-        #expect(run.ending == .back(.throttled) && run.hold?.until == Instant(nanoseconds: 30_000_000_000))
+        #expect(
+            run.ending == .requeued(.throttled) && run.hold?.until == Instant(nanoseconds: 30_000_000_000)
+        )
     }
 
     @Test("A rate is kept to by requests that wait for their turn, and one that cannot wait fails")
@@ -243,7 +245,7 @@ struct TrafficTests {
         }
         #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
         let run = await bench.deliver(on: route, memory: memory)
-        #expect(run.ending == .back(.rateLimited) && run.attempts.isEmpty)
+        #expect(run.ending == .requeued(.rateLimited) && run.attempts.isEmpty)
         #expect(bench.transport.sent.count == 1)
     }
 
@@ -478,7 +480,7 @@ struct TrafficTests {
         let route = makeTrafficRoute { $0.recovery = [rule("p", ["429"], placeholder())] }
         for _ in 0..<3 { #expect(await bench.perform(on: route, memory: memory).source == .placeholder) }
         #expect(bench.time.now() == Instant(nanoseconds: 0) && bench.transport.sent.count == 1)
-        #expect(await bench.deliver(on: route, memory: memory).ending == .back(.throttled))
+        #expect(await bench.deliver(on: route, memory: memory).ending == .requeued(.throttled))
     }
 
     @Test("A turn that would leave no time for an answer is nobody's")

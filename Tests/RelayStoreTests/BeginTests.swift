@@ -88,7 +88,7 @@ struct BeginTests {
         let id = try await bench.accept()
         try await bench.settle(
             try await bench.claim()[0],
-            .back(after: .zero, .credentials),
+            .requeued(after: .zero, .credentials),
             attempts: 0
         )
         try await bench.reopen()
@@ -115,7 +115,7 @@ struct BeginTests {
         #expect(try await !bench.store.begin(next, at: bench.now))
         #expect(try await bench.job(id).attempts == 0)
         #expect(
-            try await bench.settle(claim, .back(after: .zero, nil), attempts: 1)
+            try await bench.settle(claim, .requeued(after: .zero, nil), attempts: 1)
                 == .applied(.cancelled, isCancelled ? .cancelled : .superseded)
         )
     }
@@ -162,7 +162,7 @@ struct SupersedeTests {
         "A running job that is superseded is over when its attempt is, and only then does the newer one go",
         arguments: StoreKind.allCases,
         [
-            .retry(after: .seconds(5), .backoff), .back(after: .zero, nil), .held(.operatorHold),
+            .retry(after: .seconds(5), .backoff), .requeued(after: .zero, nil), .held(.operatorHold),
             .dead(.exhausted), .succeeded, .expired,
         ] as [Settlement.Ending]
     )

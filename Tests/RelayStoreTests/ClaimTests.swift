@@ -46,7 +46,8 @@ struct ClaimTests {
         let id = try await bench.accept()
         let first = try await bench.claim()[0]
         #expect(
-            try await bench.settle(first, .back(after: .zero, .concurrency), attempts: 0) == .applied(.queued)
+            try await bench.settle(first, .requeued(after: .zero, .concurrency), attempts: 0)
+                == .applied(.queued)
         )
         let second = try await bench.claim()[0]
         #expect(first.token.number != second.token.number)
@@ -81,15 +82,15 @@ struct ClaimTests {
         let table: [(Settlement.Ending, JobState, WaitReason?, EndReason?)] = [
             (.succeeded, .succeeded, nil, nil), (.dead(.rejected), .dead, nil, .rejected),
             (.retry(after: .seconds(5), .backoff), .retrying, .backoff, nil),
-            (.back(after: .seconds(5), .breakerOpen), .queued, .breakerOpen, nil),
-            (.back(after: .zero, nil), .queued, nil, nil),
+            (.requeued(after: .seconds(5), .breakerOpen), .queued, .breakerOpen, nil),
+            (.requeued(after: .zero, nil), .queued, nil, nil),
             (.held(.credentials), .held, .credentials, nil), (.cancelled, .cancelled, nil, .cancelled),
             (.expired, .expired, nil, .expired),
         ]
         for (ending, state, reason, end) in table {
             let id = try await bench.accept("r")
             let claim = try await bench.claim("r")[0]
-            let burned = if case .back = ending { 0 } else { 1 }
+            let burned = if case .requeued = ending { 0 } else { 1 }
             #expect(
                 try await bench.settle(claim, ending, attempts: burned, kind: "http_status")
                     == .applied(state, end)

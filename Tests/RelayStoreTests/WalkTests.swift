@@ -164,7 +164,7 @@ struct Walk {
         if roll(5) > 0 { claims[id] = nil }
         let endings: [Settlement.Ending] = [
             .succeeded, .succeeded, .dead(.exhausted), .retry(after: .milliseconds(roll(20_000)), .backoff),
-            .back(after: .milliseconds(roll(2) * 5_000), roll(2) == 0 ? nil : .breakerOpen),
+            .requeued(after: .milliseconds(roll(2) * 5_000), roll(2) == 0 ? nil : .breakerOpen),
             .held(.credentials), .cancelled,
             .expired,
         ]

@@ -11,7 +11,7 @@ extension Delivery {
         case .dead(let reason): "dead \(reason.rawValue)"
         case .expired: failure == nil ? "expired untried" : "expired"
         case .retry(let wait): "retry \(wait)"
-        case .back(let reason): "back \(reason?.name ?? "now")"
+        case .requeued(let reason): "back \(reason?.name ?? "now")"
         case .held: "held"
         case .routePaused(let reason, nil): "paused: \(reason)"
         case .routePaused(let reason, let end?): "dead \(end.rawValue), paused: \(reason)"

@@ -155,7 +155,7 @@ extension ExecutionMachine {
         guard recovery.attempts.isEmpty else {
             return end(.retry(after: max(.seconds(1), moment.now.duration(to: until))), failure)
         }
-        end(.back(hold?.reason.waitReason), failure)
+        end(.requeued(hold?.reason.waitReason), failure)
     }
 
     /// Whether a kept job failed only since the upstream refuses the credential, of which the route may get another, and no
@@ -177,7 +177,7 @@ extension ExecutionMachine {
         failure.exchange = refusal.exchange
         recovery.attemptInterrupted(failure, at: moment.now)
         if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
-        end(.back(.credentials), failure)
+        end(.requeued(.credentials), failure)
     }
 
     /// Nobody wants the job any more, which waited after that failure.
@@ -197,8 +197,8 @@ extension ExecutionMachine {
         switch failure.kind {
         case .credentialsFailed where !wasSent:
             if let refused { notes.append(.tokenMissed(refused)) }
-            ending = .back(.credentials)
-        case .overloaded where !wasSent, .attemptUnrecorded: ending = .back(nil)
+            ending = .requeued(.credentials)
+        case .overloaded where !wasSent, .attemptUnrecorded: ending = .requeued(nil)
         case .storedBodyCorrupt: ending = .dead(.corrupt)
         // The content of a kept job comes from the disk.
         case .cancelled, .storedBodyUnread, .httpRequestError: ending = endOfStopped(failure)
@@ -222,7 +222,7 @@ extension ExecutionMachine {
     }
 
     private func endOfStopped(_ failure: Failure) -> Delivery.Ending {
-        recovery.endOfUnsafe(failure).map { .dead($0) } ?? .back(nil)
+        recovery.endOfUnsafe(failure).map { .dead($0) } ?? .requeued(nil)
     }
 
     private mutating func end(_ ending: Delivery.Ending, _ failure: Failure) {

@@ -14,7 +14,7 @@ package struct Delivery: Sendable {
         /// Due again after a wait that a rule named.
         case retry(after: Duration)
         /// Not sent for a reason that is not the job's: nothing is burned.
-        case back(WaitReason?)
+        case requeued(WaitReason?)
         /// Put aside until an operator lets it go on.
         case held
         /// The route is to be paused, and the job waits for it, unless it has come to an `end`.
@@ -80,7 +80,7 @@ extension Delivery.Ending {
         case .dead, .routePaused(_, _?): .dead
         case .expired: .expired
         case .retry: .retrying
-        case .back: .queued
+        case .requeued: .queued
         case .held, .routePaused(_, nil): .held
         }
     }
@@ -89,7 +89,7 @@ extension Delivery.Ending {
         switch self {
         case .dead(let end): end
         case .routePaused(_, let end): end
-        case .succeeded, .expired, .retry, .back, .held: nil
+        case .succeeded, .expired, .retry, .requeued, .held: nil
         }
     }
 }

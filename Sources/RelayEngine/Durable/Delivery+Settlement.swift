@@ -7,8 +7,8 @@ extension Delivery {
     /// How the run met the route's credential.
     var credential: DispatchMachine.Credential {
         switch ending {
-        case .back(.credentials): .failed
-        case .back: .unknown
+        case .requeued(.credentials): .failed
+        case .requeued: .unknown
         case .expired where failure == nil: .unknown
         default: .passed
         }
@@ -75,7 +75,7 @@ extension Delivery {
         }
         settlement.dropsBody =
             switch (policy.keepsRequests, settlement.ending) {
-            case (.always, _), (_, .retry), (_, .back), (_, .held): false
+            case (.always, _), (_, .retry), (_, .requeued), (_, .held): false
             case (.onFailure, let ending): ending == .succeeded
             case (.never, _): true
             }
@@ -89,7 +89,7 @@ extension Delivery {
             case .succeeded, .expired: break
             case .dead(let end):
                 if failure?.kind == .cancelled || end == .outcomeUnknown { return .cancelled }
-            case .retry, .back, .held, .routePaused: return .cancelled
+            case .retry, .requeued, .held, .routePaused: return .cancelled
             }
         }
         switch ending {
@@ -99,13 +99,13 @@ extension Delivery {
         case .retry(let wait): return .retry(after: wait, .backoff)
         case .held: return .held(.operatorHold)
         case .routePaused(_, let end): return end.map { .dead($0) } ?? .held(.routePaused)
-        case .back(let reason?)
+        case .requeued(let reason?)
         where reason == .credentials || reason == .breakerOpen || reason == .rateLimited:
             // The gate of the route says when, so that the job that waited longest is the next, unless others go on.
-            return .back(after: stop == nil ? hold?.pause ?? .zero : .zero, reason)
-        case .back(let reason):
-            guard stop == nil else { return .back(after: .zero, reason) }
-            return .back(after: hold?.pause ?? .seconds(1), reason ?? .throttled)
+            return .requeued(after: stop == nil ? hold?.pause ?? .zero : .zero, reason)
+        case .requeued(let reason):
+            guard stop == nil else { return .requeued(after: .zero, reason) }
+            return .requeued(after: hold?.pause ?? .seconds(1), reason ?? .throttled)
         }
     }
 }

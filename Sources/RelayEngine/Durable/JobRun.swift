@@ -219,7 +219,7 @@ extension JobRun {
             if case .routePaused(let reason, _) = delivery.ending { pauseReason = reason }
             credential = delivery.credential
             room = delivery.room
-            if case .back = delivery.ending { hold = delivery.hold }
+            if case .requeued = delivery.ending { hold = delivery.hold }
         }
     }
 
@@ -243,7 +243,7 @@ extension JobRun {
             return Result(Settlement(claim.token, ending), report)
         }
         if isCancelAsked { return ending(.cancelled) }
-        guard dispatcher.phase == .serving, let entry else { return ending(.back(after: .zero, nil)) }
+        guard dispatcher.phase == .serving, let entry else { return ending(.requeued(after: .zero, nil)) }
         // Only the bodies of jobs that are over are dropped.
         guard let body = claim.body.body(from: store) else { return ending(.dead(.corrupt)) }
         let log = RunLog(self)
@@ -253,11 +253,11 @@ extension JobRun {
             history.log = log
             context = JobContext(job, entry, history: history)
         } catch {
-            return ending(error.code == .corrupt ? .dead(.corrupt) : .back(after: .seconds(1), nil))
+            return ending(error.code == .corrupt ? .dead(.corrupt) : .requeued(after: .seconds(1), nil))
         }
         // The route may have been paused, or the relay stopped, while the store was asked.
         guard dispatcher.phase == .serving, !entry.state.isPaused else {
-            return ending(.back(after: .zero, nil))
+            return ending(.requeued(after: .zero, nil))
         }
         let delivery = await relay.deliver(
             HTTPRequest(method: record.method, target: record.target, fields: record.fields, body: body),

@@ -26,7 +26,7 @@ extension Checker {
         job.stage = .waiting(until: until)
         job.earlierAttempts = job.attemptBegan.count
         forgive(job)
-        if case .back(.credentials) = delivery.ending, !job.isRefusedForGood {} else { job.renewed = 0 }
+        if case .requeued(.credentials) = delivery.ending, !job.isRefusedForGood {} else { job.renewed = 0 }
         job.isRefusedForGood = false
         // Each run may go to every upstream again.
         (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
@@ -57,7 +57,7 @@ extension Checker {
         case .dead(let reason): "dead \(reason.rawValue), \(kind)"
         case .expired: "expired \(kind)"
         case .retry(let after): "waits \(after.saturatedNanoseconds)"
-        case .back(let reason): "back \(reason?.name ?? "now"), \(kind)"
+        case .requeued(let reason): "back \(reason?.name ?? "now"), \(kind)"
         case .held: "held"
         case .routePaused: "paused"
         }
@@ -79,7 +79,7 @@ extension Checker {
                 return nil
             }
             return until
-        case .back(let reason): return putBack(job, reason, failure)
+        case .requeued(let reason): return putBack(job, reason, failure)
         case .dead(let reason): died(job, failure, reason, delivery)
         case .expired:
             if unsafeEnd(job, failure) != nil {

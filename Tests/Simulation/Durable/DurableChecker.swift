@@ -153,7 +153,7 @@ final class DurableChecker: SimulatedChecker<String> {
             if let route = route(job.route), wait < route.schedule[0] {
                 fail(job, "a wait is shorter than its schedule")
             }
-        case .back(let wait, let reason):
+        case .requeued(let wait, let reason):
             job.notBefore = max(
                 min(job.notBefore, stored),
                 wait > .zero ? stored + wait.saturatedNanoseconds : 0
@@ -196,7 +196,7 @@ final class DurableChecker: SimulatedChecker<String> {
         case .succeeded: "succeeded"
         case .dead(let reason): "dead \(reason.rawValue)"
         case .retry: "retry"
-        case .back(_, let reason): "back \(reason?.name ?? "at once")"
+        case .requeued(_, let reason): "back \(reason?.name ?? "at once")"
         case .held(let reason): "held \(reason.name)"
         case .cancelled: "cancelled"
         case .expired: "expired"

@@ -117,7 +117,7 @@ final class DurableStore: JobStore {
             var answers: [Settlement.Answer] = []
             for settlement in settlements {
                 var given = settlement
-                if plant == .burnsWait, case .back(_, .credentials) = settlement.ending {
+                if plant == .burnsWait, case .requeued(_, .credentials) = settlement.ending {
                     given.attempts.append(Attempt(number: 1, upstream: "one", beganAt: now.wall))
                 }
                 if plant == .losesSuccess, settlement.ending == .succeeded, world.value.draw.below(30) == 0 {
