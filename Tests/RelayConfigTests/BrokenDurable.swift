@@ -54,7 +54,7 @@ let brokenDurable = BrokenRow.rows(
     route "recovery": [{"name": "x", "on": ["410"], "pause_route": {"reason": "a\nb"}}]
       2:69: error: control characters may not stand here  [/routes/r/recovery/0/pause_route/reason]
     route "recovery": [{"name": "x", "on": ["410"], "dead_letter": true, "hold": {}}]
-      2:58: error: expected an object  [/routes/r/recovery/0/dead_letter]
+      2:58: error: expected an object  [/routes/r/recovery/0/dead_letter] => write {}
       2:64: error: only one of "retry", "refresh_credentials", "failover", "respond", "fail", "dead_letter",
         "pause_route", "hold" may stand here  [/routes/r/recovery/0]
     route "recovery": [{"name": "a", "on": ["any"], "dead_letter": {}}, {"name": "b", "on": ["any"],

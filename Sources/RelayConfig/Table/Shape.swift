@@ -33,7 +33,10 @@ indirect enum Shape {
 
     /// The advice to write an object in the place of a word that one of its keys takes: `{"type": "exponential"}`.
     func meant(by node: JSONNode) -> String? {
-        guard case .object(let object) = self, let text = node.text else { return nil }
+        guard case .object(let object) = self else { return nil }
+        // A switch is true; an action without settings of its own is an empty object.
+        if case .bool(true) = node.content, !object.fields.contains(where: \.isRequired) { return "write {}" }
+        guard let text = node.text else { return nil }
         let key = object.fields.first { field in
             if case .word(let words) = field.shape { words.contains(text) } else { false }
         }?.key
