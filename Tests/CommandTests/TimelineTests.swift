@@ -102,7 +102,7 @@ struct TimelineTests {
     )
     func doubt(method: String, sent: String, isTold: Bool) throws {
         let text = try timeline(
-            #"{"id":"1","request":{"method":"\#(method)"},"last_failure":{"detail":"no","sent":"\#(sent)"}}"#
+            #"{"id":"1","request":{"method":"\#(method)"},"last_failure":{"kind":"api_error","detail":"no","sent":"\#(sent)"}}"#
         )
         #expect(text.contains("may have been carried out") == isTold)
     }

@@ -68,7 +68,8 @@ struct JobsTests {
     }
 
     enum Wrong: CaseIterable {
-        case emptyKey, longKey, keyWithControl, both, negative, long, priority, label, labels, blankKey
+        case emptyKey, longKey, keyWithControl, both, negative, past, long, endless, priority, label, labels,
+            blankKey
 
         var options: SubmissionOptions {
             var options = SubmissionOptions()
@@ -81,6 +82,8 @@ struct JobsTests {
                 options.delay = .seconds(1)
                 options.notBefore = WallTime(milliseconds: 0)
             case .negative: options.expiresAfter = .seconds(-1)
+            case .past: options.delay = .seconds(-5)
+            case .endless: options.timeout = .seconds(Int64.max)
             case .long: options.expiresAfter = .seconds(86_400 * 400)
             case .priority: options.priority = 8
             case .label: options.labels = ["a=b": "c"]
@@ -128,6 +131,18 @@ struct JobsTests {
         #expect(job.attempts[0].duration == .microseconds(1500) && job.attempts[0].wait == .seconds(2))
         #expect(job.attempts[0].failure?.sent == "answered" && job.lastFailure?.status == 503)
         #expect(job.client?.uid == 1001 && job.client?.unit == "shop.service" && job.labels == ["order=1"])
+    }
+
+    @Test("a part of a job without its first member says nothing, rather than zero")
+    func parts() async throws {
+        let text = """
+            {"id":"\(id)","route":"a","state":"retrying","request":{},"client":{"unit":"shop.service"},
+             "blocker":{"detail":"it waits"},"last_failure":{"status":500},"attempts":[{"number":1},{"number":2}]}
+            """
+        let relay = try StubRelay(.answer(answer(text)))
+        let job = try await relay.client.job(id)
+        #expect(job.client == nil && job.blocker == nil && job.lastFailure == nil)
+        #expect(job.attemptCount == 2 && job.path.isEmpty)
     }
 
     @Test(

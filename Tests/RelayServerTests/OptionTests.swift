@@ -81,11 +81,25 @@ struct OptionTests {
     @Test("Every option has a value for the table above", arguments: JobOption.all.map(\.member))
     func coverage(member: String) { #expect(Self.cases.contains { $0.option == member }) }
 
-    @Test("A problem of a job that would not live long enough names the option as its caller wrote it")
-    func names() {
-        let text = "waystation-not-before must end within 1h (waystation-timeout)"
-        #expect(JobOption.renamed(text) { "--\($0.flag)" } == "--not-before must end within 1h (--timeout)")
+    @Test("A problem of a job names the options as its caller wrote them, and no other field")
+    func names() throws {
+        let given = try ["not_before", "timeout"].map { try #require(JobOption.named($0)) }
+        func renamed(_ text: String) -> String { JobOption.renamed(text, given) { "--\($0.flag)" } }
+        #expect(
+            renamed("waystation-not-before must end within 1h (waystation-timeout)")
+                == "--not-before must end within 1h (--timeout)"
+        )
+        let others = "there is no field waystation-timeouts; waystation-delay is another"
+        #expect(renamed(others) == others)
         #expect(JobOption.named("ordering_key")?.property == "orderingKey")
         #expect(JobOption.named("labels")?.lowercasedField == "waystation-label")
+    }
+
+    @Test("Too many labels are one error, which leaves room for the others")
+    func labels() {
+        let labels = (0..<60).map { #""k\#($0)":"v""# }.joined(separator: ",")
+        let document = #"{"route":"a","options":{"labels":{\#(labels)},"delay":"soon"}}"#
+        let problem = #expect(throws: Problem.self) { try Submission(Array(document.utf8)) }
+        #expect(problem?.errors.map(\.pointer) == ["/options/labels", "/options/delay"])
     }
 }

@@ -5,16 +5,21 @@ package protocol Document: MemberValue {
     init()
 
     static var members: [Member<Self>] { get }
+
+    /// The member without which it says nothing; nil where every part says something by itself.
+    static var key: String? { get }
 }
 
 extension Document {
     package static var schema: Schema { .object(members.map(\.property)) }
 
+    package static var key: String? { nil }
+
     /// Reads what is there; a member that is absent or of another type leaves its property as it is.
     package init?(_ json: JSONValue) {
         guard case .object = json else { return nil }
         self.init()
-        for member in Self.members { member.read(&self, json) }
+        for member in Self.members where !member.read(&self, json) && member.name == Self.key { return nil }
     }
 
     package func write(_ name: String, into json: inout JSONObjectWriter) {
@@ -37,7 +42,8 @@ package struct Member<Root: Sendable>: Sendable {
     /// As the schema has it.
     package let property: Property
     package let write: @Sendable (Root, inout JSONObjectWriter) -> Void
-    package let read: @Sendable (inout Root, JSONValue) -> Void
+    /// Whether there was a value of its type.
+    package let read: @Sendable (inout Root, JSONValue) -> Bool
 }
 
 extension Member {
@@ -53,23 +59,15 @@ extension Member {
         Member(name: name, property: Property(name, schema, sentence)) { root, json in
             root[keyPath: path].write(name, into: &json)
         } read: { root, json in
-            if let value = json[name].flatMap(Value.init) { root[keyPath: path] = value }
+            guard let value = json[name].flatMap(Value.init) else { return false }
+            root[keyPath: path] = value
+            return true
         }
     }
 
     /// The same, of which the schema says that it is always there.
-    package var required: Member { described(isRequired: true) }
-
-    /// The same, of which the schema says that it may be absent.
-    package var optional: Member { described(isRequired: false) }
-
-    private func described(isRequired: Bool) -> Member {
-        Member(
-            name: name,
-            property: Property(name, property.schema, maybe: !isRequired),
-            write: write,
-            read: read
-        )
+    package var required: Member {
+        Member(name: name, property: Property(name, property.schema), write: write, read: read)
     }
 
     /// One that is left out where it has no value.
@@ -82,7 +80,9 @@ extension Member {
         Member(name: name, property: .maybe(name, schema, sentence)) { root, json in
             root[keyPath: path]?.write(name, into: &json)
         } read: { root, json in
-            if let value = json[name].flatMap(Value.init) { root[keyPath: path] = value }
+            guard let value = json[name].flatMap(Value.init) else { return false }
+            root[keyPath: path] = value
+            return true
         }
     }
 
@@ -91,7 +91,9 @@ extension Member {
         Member(name: name, property: .maybe(name, .yes, sentence)) { root, json in
             if root[keyPath: path] { json.member(name, true) }
         } read: { root, json in
-            if case .bool(true) = json[name] { root[keyPath: path] = true }
+            guard let isTrue = json[name].flatMap(Bool.init) else { return false }
+            root[keyPath: path] = isTrue
+            return true
         }
     }
 
@@ -105,7 +107,9 @@ extension Member {
         Member(name: name, property: .maybe(name, .list(element), sentence)) { root, json in
             if !root[keyPath: path].isEmpty { root[keyPath: path].write(name, into: &json) }
         } read: { root, json in
-            if let values = json[name].flatMap([Value].init) { root[keyPath: path] = values }
+            guard let values = json[name].flatMap([Value].init) else { return false }
+            root[keyPath: path] = values
+            return true
         }
     }
 
@@ -116,6 +120,6 @@ extension Member {
         _ sentence: String? = nil,
         _ write: @escaping @Sendable (Root, inout JSONObjectWriter) -> Void = { _, _ in }
     ) -> Member {
-        Member(name: name, property: .maybe(name, schema, sentence), write: write) { _, _ in }
+        Member(name: name, property: .maybe(name, schema, sentence), write: write) { _, _ in false }
     }
 }

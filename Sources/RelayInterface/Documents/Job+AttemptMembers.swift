@@ -65,6 +65,8 @@ extension Job.Attempt: Document {
 }
 
 extension Job.Failure: Document {
+    package static var key: String? { "kind" }
+
     package static let members: [Member<Job.Failure>] = [
         .always("kind", \.kind, .failureKind),
         .maybe("detail", \.text),
@@ -78,6 +80,8 @@ extension Job.Failure: Document {
 }
 
 extension Job.Blocker: Document {
+    package static var key: String? { "reason" }
+
     package static let members: [Member<Job.Blocker>] = [
         .always("reason", \.reason), .always("detail", \.detail), .maybe("since", \.since),
         .maybe("until", \.until),
@@ -85,6 +89,8 @@ extension Job.Blocker: Document {
 }
 
 extension Job.Client: Document {
+    package static var key: String? { "uid" }
+
     package static let members: [Member<Job.Client>] = [
         .always("uid", \.uid), .maybe("pid", \.process, .integer), .maybe("unit", \.unit),
     ]

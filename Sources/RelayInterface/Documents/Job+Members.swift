@@ -33,7 +33,7 @@ extension Job: Document {
             OrdinaryPath.schema,
             "Why a request that waited for its answer was not passed through."
         ),
-        Member.always("attempt_count", \.attemptCount).optional,
+        .maybe("attempt_count", \.countedAttempts),
         .maybe("spent_attempts", \.spentAttempts, .count, "Attempts that count since its last replay."),
         .maybe("under_way", \.underWay, UnderWay.schema, "The attempt that is on record as begun."),
         .maybe("crashes", \.crashes, .count, "How often in a row it was under way at a crash."),

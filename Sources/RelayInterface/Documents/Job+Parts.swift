@@ -6,8 +6,8 @@ import RelayRoute
 // The parts of a job that no program in Swift asks for by name.
 extension Job {
     package struct Request: Document {
-        package var method = ""
-        package var path = ""
+        package var method: String?
+        package var path: String?
         package var size: Int64?
         /// Writes the content, which may be large.
         package var writeBody: (@Sendable (inout JSONObjectWriter) -> Void)?
@@ -16,8 +16,8 @@ extension Job {
         package init() {}
 
         package static let members: [Member<Request>] = [
-            Member.always("method", \.method).optional,
-            Member.always("path", \.path, .text, "Without the query.").optional,
+            .maybe("method", \.method),
+            .maybe("path", \.path, .text, "Without the query."),
             .maybe("size", \.size, .count, "Of the body, in bytes."),
             .written("body", .named("Body")) { $0.writeBody?(&$1) },
             .maybe(

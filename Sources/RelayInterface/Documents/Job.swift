@@ -64,8 +64,7 @@ public struct Job: Sendable {
     public package(set) var maxAttempts: Int?
     package var permitWait: Int64?
     package var ordinaryPath: OrdinaryPath?
-    /// How many attempts were made.
-    public package(set) var attemptCount = 0
+    package var countedAttempts: Int?
     package var spentAttempts: Int?
     package var underWay: UnderWay?
     package var crashes: Int?
@@ -95,9 +94,11 @@ public struct Job: Sendable {
 
 extension Job {
     /// The request's method.
-    public var method: Method { Method(rawValue: request.method) }
+    public var method: Method { Method(rawValue: request.method ?? "") }
     /// The request's path below the upstream's base, without its query.
-    public var path: String { request.path }
+    public var path: String { request.path ?? "" }
+    /// How many attempts were made.
+    public var attemptCount: Int { countedAttempts ?? attempts.count }
     /// The attempts, oldest first; the last hundred of a job that has more.
     public var attempts: [Attempt] { listedAttempts ?? [] }
 }

@@ -11,6 +11,14 @@ package struct JobOption: Sendable {
     package let details: String
     /// Whether it asks for a job that is kept on disk.
     package let isForKeeping: Bool
+    /// The field in lower case, as problems name it.
+    package let lowercasedField: String
+    /// The option of the command, without its dashes: `ordering-key`.
+    package let flag: String
+    /// The member of `options`: `ordering_key`.
+    package let member: String
+    /// The property of `SubmissionOptions`: `orderingKey`.
+    package let property: String
 
     private init(
         _ field: StaticString,
@@ -24,6 +32,13 @@ package struct JobOption: Sendable {
         self.sentence = sentence
         self.details = details
         self.isForKeeping = isForKeeping
+        lowercasedField = field.description.lowercased()
+        let words = lowercasedField.split(separator: "-").filter { $0 != "waystation" }
+        flag = words.joined(separator: "-")
+        let plural = value.repeats ? "s" : ""
+        member = words.joined(separator: "_") + plural
+        let others = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        property = words[0] + others.joined() + plural
     }
 
     /// Every option, in the order of the documents.
@@ -106,28 +121,7 @@ package struct JobOption: Sendable {
     package static let longest: Duration = .seconds(365 * 86_400)
 }
 
-// Its names.
 extension JobOption {
-    /// The field in lower case, as problems name it.
-    package var lowercasedField: String { field.description.lowercased() }
-
-    /// The option of the command, without its dashes: `ordering-key`.
-    package var flag: String {
-        let name = lowercasedField
-        return name.hasPrefix("waystation-") ? String(name.dropFirst("waystation-".count)) : name
-    }
-
-    /// The member of `options`: `ordering_key`.
-    package var member: String {
-        String(flag.map { $0 == "-" ? "_" : $0 }) + (value.repeats ? "s" : "")
-    }
-
-    /// The property of `SubmissionOptions`: `orderingKey`.
-    package var property: String {
-        let words = member.split(separator: "_")
-        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    }
-
     /// Adds the field; one that stands once takes the place of another.
     ///
     /// - Returns: false, adding nothing, when the text has a control byte.
@@ -136,7 +130,9 @@ extension JobOption {
         return value.repeats ? fields.append(name, text) : fields.set(name, text)
     }
 
-    package static func named(_ member: String) -> JobOption? { all.first { $0.member == member } }
+    package static func named(_ member: String) -> JobOption? { byMember[member] }
+
+    private static let byMember = Dictionary(uniqueKeysWithValues: all.map { ($0.member, $0) })
 
     /// The two that exclude each other, where both stand.
     package static func conflict(in options: SubmissionOptions) -> (JobOption, JobOption)? {
@@ -146,10 +142,19 @@ extension JobOption {
         return (delay, date)
     }
 
-    /// The text of another interface, in which `name` stands in the place of each field.
-    package static func renamed(_ text: String, _ name: (JobOption) -> String) -> String {
-        all.filter { $0.lowercasedField != $0.flag }.reduce(text) {
-            $0.parts(between: $1.lowercasedField).joined(separator: name($1))
+    /// A text about fields, in which those of `options` have the name that they were written with.
+    package static func renamed(
+        _ text: String,
+        _ options: [JobOption],
+        _ name: (JobOption) -> String
+    ) -> String {
+        options.filter { $0.lowercasedField != $0.flag }.reduce(text) { text, option in
+            text.parts(between: option.lowercasedField).reduce(nil as String?) { told, part in
+                guard let told else { return part }
+                // A longer word is another field.
+                let isWhole = part.utf8.first.map { !isTokenByte($0) } ?? true
+                return told + (isWhole ? name(option) : option.lowercasedField) + part
+            } ?? text
         }
     }
 }

@@ -88,14 +88,19 @@ package enum OptionValue: Sendable {
     /// The values that `options` has, as `read` takes them; nil for one that no text can say.
     package func texts(_ options: SubmissionOptions) -> [String]? {
         switch self {
-        case .duration(let property, _): options[keyPath: property].map { [DurationText.text($0)] } ?? []
+        case .duration(let property, let range):
+            guard let duration = options[keyPath: property] else { return [] }
+            // Only what is in the range has a text.
+            return range.contains(duration) ? [DurationText.text(duration)] : nil
         case .integer(let property, _), .urgency(let property):
-            options[keyPath: property].map { ["\($0)"] } ?? []
-        case .onOff(let property): options[keyPath: property].map { [$0 ? "on" : "off"] } ?? []
-        case .moment(let property): options[keyPath: property].map { [$0.description] } ?? []
-        case .key(let property): options[keyPath: property].map { [$0] } ?? []
+            return options[keyPath: property].map { ["\($0)"] } ?? []
+        case .onOff(let property): return options[keyPath: property].map { [$0 ? "on" : "off"] } ?? []
+        case .moment(let property): return options[keyPath: property].map { [$0.description] } ?? []
+        case .key(let property): return options[keyPath: property].map { [$0] } ?? []
         case .labels:
-            OptionValue.labels(options.labels.sorted { $0.key < $1.key }).map { $0 + options.writtenLabels }
+            return OptionValue.labels(options.labels.sorted { $0.key < $1.key }).map {
+                $0 + options.writtenLabels
+            }
         }
     }
 

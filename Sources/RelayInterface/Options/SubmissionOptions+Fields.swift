@@ -5,13 +5,15 @@ extension SubmissionOptions {
     ///
     /// - Parameters:
     ///   - fields: those of the request.
-    ///   - name: an option's name in the interface of the caller, for the error.
+    ///   - keyName: the idempotency key's name in the interface of the caller, for the error.
+    ///   - name: the same of an option.
     /// - Throws: the option and the demand that it does not meet.
     package func add(
         to fields: inout HeaderFields,
+        keyName: String = "idempotencyKey",
         _ name: (JobOption) -> String
     ) throws(OptionError) {
-        try addKey(to: &fields)
+        try addKey(to: &fields, keyName)
         var copy = SubmissionOptions()
         for option in JobOption.all {
             guard let texts = option.value.texts(self) else { throw OptionError(option, name) }
@@ -26,14 +28,14 @@ extension SubmissionOptions {
         }
     }
 
-    private func addKey(to fields: inout HeaderFields) throws(OptionError) {
+    private func addKey(to fields: inout HeaderFields, _ name: String) throws(OptionError) {
         guard let idempotencyKey else { return }
         guard OptionValue.keyLengths.contains(idempotencyKey.utf8.count),
             idempotencyKey.trimmingBlanks == idempotencyKey,
             idempotencyKey.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
             throw OptionError(
-                "the idempotency key must have 1 to 256 bytes of printable ASCII without blanks around it"
+                "\(name) must have 1 to 256 bytes of printable ASCII without blanks around it"
             )
         }
         // A string of RFC 9651 §3.3.3.

@@ -21,7 +21,7 @@ extension Job {
         kept = report.keptJob.map { Kept($0) }
         notKeptBecause = report.keptJob == nil ? report.notKeptBecause : nil
         permitWait = report.permitWait.map { $0.saturatedNanoseconds / 1_000_000 }
-        attemptCount = report.attempts.count
+        countedAttempts = report.attempts.count
         let began = report.attempts.first?.beganAt ?? 0
         listedAttempts = report.attempts.map { Attempt($0, since: began) }
         let upstream = report.attempts.last { $0.failure != nil }?.upstream

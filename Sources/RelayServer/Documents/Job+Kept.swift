@@ -21,7 +21,7 @@ extension Job {
         if !stored.state.isTerminal, stored.state != .running { dueAt = WallTime(milliseconds: stored.runAt) }
         expiresAt = stored.expiresAt.map { WallTime(milliseconds: $0) }
         finishedAt = stored.finishedAt.map { WallTime(milliseconds: $0) }
-        attemptCount = stored.attempts
+        countedAttempts = stored.attempts
         spentAttempts = stored.spentAttempts
         if stored.state == .running, let begun = stored.begun {
             underWay = UnderWay(begun, number: stored.attempts + 1)

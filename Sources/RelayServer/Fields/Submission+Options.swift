@@ -13,15 +13,16 @@ extension Submission {
             value in
             guard let option = JobOption.named(name) else { return }
             if option.isForKeeping { keepingOption = name }
-            guard case .object(let labels) = value, option.value.repeats else {
-                return take(option, option.value.text(value), "/options/\(name)", &options, &reader)
-            }
+            let pointer = "/options/\(name)"
+            guard case .object(let labels) = value, option.value.repeats,
+                labels.count <= OptionValue.mostLabels
+            else { return take(option, option.value.text(value), pointer, &options, &reader) }
             for label in labels {
                 var text: String?
                 if case .string(let value) = label.value {
                     text = OptionValue.labels([(label.name, value)])?.first
                 }
-                take(option, text, "/options/\(name)" + pointerToken(label.name), &options, &reader)
+                take(option, text, pointer + pointerToken(label.name), &options, &reader)
             }
         }
         if let (first, second) = JobOption.conflict(in: options) {

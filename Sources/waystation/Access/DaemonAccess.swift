@@ -101,8 +101,7 @@ extension CommandFailure {
             case 400, 422: CommandFailure.isUsage(problem?["code"]?.text) ? .usage : .failed
             default: .failed
             }
-        let told = problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation"
-        var detail = safe(JobOption.renamed(told) { "--\($0.flag)" })
+        var detail = safe(problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation")
         let errors = problem?["errors"]?.elements ?? []
         if !errors.isEmpty, detail.hasSuffix("; see errors") { detail.removeLast("; see errors".count) }
         for error in errors {

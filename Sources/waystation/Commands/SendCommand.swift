@@ -54,7 +54,7 @@ extension Command {
         if isProblem(head) {
             let response = try order.rest(of: answer)
             try order.deliver(response)
-            Output.error.write("waystation: \(failure(response, order.option))\n")
+            Output.error.write("waystation: \(order.inFlags(failure(response, order.option)))\n")
             return code(of: response)
         }
         try order.deliver(answer)
@@ -94,7 +94,7 @@ private func failure(_ response: RelayResponse, _ option: String) -> String {
         let rules = isHidden ? ", which the route's rules call a failure" : ""
         return "the upstream answered \(response.status.rawValue)\(rules)\(safe(job))"
     }
-    let detail = JobOption.renamed(problem["detail"]?.text ?? "") { "--\($0.flag)" }
+    let detail = problem["detail"]?.text ?? ""
     return safe("\(code) (\(response.status.rawValue)): \(detail)\(job)")
 }
 

@@ -21,12 +21,15 @@ struct SendOrder {
     let isAsynchronous: Bool
     /// How long to wait for the end of a job that is kept; nil without a wait.
     let wait: Duration?
+    /// The options that were given.
+    private let given: [JobOption]
 
     init(_ arguments: Arguments) throws(CommandFailure) {
         try arguments.limitOperands(to: 2)
         guard let route = arguments.operands.first else { throw .usage("which route?", of: "send") }
         self.route = route
         path = try SendOrder.path(arguments.operands.count > 1 ? arguments.operands[1] : "")
+        given = JobOption.all.filter { arguments.has($0.flag) }
         includesHead = arguments.has("include")
         file = try SendOrder.file(arguments["output"])
         isAsynchronous = arguments.has("async")
@@ -39,7 +42,7 @@ struct SendOrder {
         try SendOrder.addPreference(arguments, to: &fields)
         let options = try SendOrder.options(arguments)
         do throws(OptionError) {
-            try options.add(to: &fields) { "--\($0.flag)" }
+            try options.add(to: &fields, keyName: "--key") { "--\($0.flag)" }
         } catch {
             throw .usage(error.message, of: "send")
         }
@@ -66,10 +69,16 @@ struct SendOrder {
         option = sockets.optionOfJobs
     }
 
+    /// The daemon's words, in which the options that were given have their flags' names.
+    func inFlags(_ text: String) -> String { JobOption.renamed(text, given) { "--\($0.flag)" } }
+
     /// Hands the request over for keeping and prints the id; waits for its end when that was asked for.
     func submit() throws(CommandFailure) -> ExitCode {
         let response = try rest(of: begin())
-        guard response.status.class == .success else { throw CommandFailure(response) }
+        guard response.status.class == .success else {
+            let failure = CommandFailure(response)
+            throw CommandFailure(failure.code, inFlags(failure.message), advice: failure.advice)
+        }
         guard let id = response.job else {
             throw CommandFailure(.failed, "the daemon accepted the request and did not say as which job")
         }

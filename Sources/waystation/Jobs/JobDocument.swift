@@ -41,7 +41,7 @@ struct JobDocument {
 
     var attemptCount: Int { job.attemptCount }
 
-    var request: String { "\(word(job.request.method)) \(word(job.request.path))" }
+    var request: String { "\(word(job.request.method ?? "")) \(word(job.request.path ?? ""))" }
 
     var labels: String { safe(job.labels.joined(separator: " ")) }
 

@@ -17,12 +17,7 @@ struct AnsweredEnd {
         if job.attempts.last?.metNoRule == true {
             text += line("", "no rule of the route acts on this failure")
         }
-        text += line(time, end(output))
-        // It took several times the processor time of a request that is passed through.
-        if let path = job.ordinaryPath {
-            text += line("", "took the ordinary path, which costs the relay more: \(safe(path.detail))")
-        }
-        return text
+        return text + line(time, end(output))
     }
 
     private func end(_ output: Output) -> String {
@@ -48,7 +43,7 @@ struct AnsweredEnd {
     private var doubt: String {
         switch job.lastFailure?.sent {
         case Sent.unknown.rawValue: return " (outcome unknown: it may have been carried out)"
-        case Sent.answered.rawValue where !job.request.method.isEmpty && !job.method.isIdempotent:
+        case Sent.answered.rawValue where job.request.method != nil && !job.method.isIdempotent:
             return " (an answer that does not say it was refused: it may have been carried out)"
         default: return ""
         }
@@ -64,8 +59,22 @@ extension JobDocument {
         let end = job.attempts.last.map { last in
             Double(last.startedAfter) + Double(last.duration.saturatedNanoseconds) / 1_000_000
         }
-        return job.attempts.map { attempt in
-            AttemptLines(attempt).text(at: clock(Double(attempt.startedAfter)), width: 10, output)
-        }.joined() + AnsweredEnd(self).text(at: clock(end ?? 0), 10, output)
+        let remarks = [job.bodyRemark, job.permitRemark].compactMap { $0 }.map {
+            String(repeating: " ", count: 12) + $0 + "\n"
+        }
+        return remarks.joined()
+            + job.attempts.map { attempt in
+                AttemptLines(attempt).text(at: clock(Double(attempt.startedAfter)), width: 10, output)
+            }.joined() + AnsweredEnd(self).text(at: clock(end ?? 0), 10, output)
     }
+}
+
+extension Job {
+    /// Why its body could be sent once only.
+    var bodyRemark: String? {
+        request.sentOnceBecause.map { "the body is not kept: it is sent once (\(safe($0)))" }
+    }
+
+    /// How long it waited for a permit, where that is worth a word.
+    var permitRemark: String? { permitWait.flatMap { PermitWait.words(.milliseconds($0)) } }
 }

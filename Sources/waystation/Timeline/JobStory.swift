@@ -40,7 +40,11 @@ struct JobStory {
         }
         text += life(attempts[first...], output)
         guard job.isDurable else {
-            return text + AnsweredEnd(view).text(at: time(job.finishedAt), width, output)
+            text += AnsweredEnd(view).text(at: time(job.finishedAt), width, output)
+            // It took several times the processor time of a request that is passed through.
+            guard let path = job.ordinaryPath else { return text }
+            return text + column("")
+                + "took the ordinary path, which costs the relay more: \(safe(path.detail))\n"
         }
         if view.isOver, view.state != "succeeded", isInDoubt {
             text +=
@@ -93,10 +97,7 @@ struct JobStory {
         }
         if let key = job.orderingKey { words.append("in order of \"\(safe(key))\"") }
         if let expires = job.expiresAt, !view.isOver { words.append("expires in \(span(until: expires))") }
-        if let reason = job.request.sentOnceBecause {
-            words.append("the body is not kept: it is sent once (\(safe(reason)))")
-        }
-        if let wait = job.permitWait, let text = PermitWait.words(.milliseconds(wait)) { words.append(text) }
+        words += [job.bodyRemark, job.permitRemark].compactMap { $0 }
         return words.joined(separator: ", ")
     }
 

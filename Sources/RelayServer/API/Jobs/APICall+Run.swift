@@ -73,13 +73,18 @@ extension Submission {
     /// A problem with a header field that stands for a member of this document, said of that member.
     func placed(_ problem: Problem) -> Problem {
         guard let field = problem.field,
-            let option = JobOption.all.first(where: { $0.lowercasedField == field }),
-            fields.pairs.contains(where: { $0.name.lowercased() == field })
+            let option = JobOption.all.first(where: { $0.lowercasedField == field }), asks(for: option)
         else { return problem }
         return Submission.invalid(
             "/options/\(option.member)",
-            JobOption.renamed(problem.detail) { "options.\($0.member)" }
+            JobOption.renamed(problem.detail, JobOption.all.filter { asks(for: $0) }) {
+                "options.\($0.member)"
+            }
         )
+    }
+
+    private func asks(for option: JobOption) -> Bool {
+        fields.entries.contains { fields.matches($0, option.field) }
     }
 
     fileprivate static func kept(by admission: Admission) -> Problem {
