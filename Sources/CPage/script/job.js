@@ -1,11 +1,11 @@
 // The story of a job, why it waits and what can be done: `waystation explain`, drawn.
 
-// The entries of the story of a kept job, as explain has its lines.
+// The entries of the story of a job, as explain has its lines.
 function story(job, companions) {
   const { attempts } = job;
-  const before = attempts.findIndex(attempt => attempt.next === "respond_and_keep") + 1;
-  const entries = attempts.slice(0, before).map(attempt => attemptEntry(attempt));
-  entries.push({ time: precise(job.created_at), at: job.created_at, what: "accepted", more: acceptedText(job), look: "begin" });
+  const before = job.durable ? attempts.findIndex(attempt => attempt.next === "respond_and_keep") + 1 : 0;
+  const entries = attempts.slice(0, before).map(attemptEntry);
+  entries.push({ time: precise(job.created_at), at: job.created_at, what: job.durable ? "accepted" : "received", more: acceptedText(job), look: "begin" });
   const hidden = (job.attempt_count ?? attempts.length) - attempts.length;
   if (hidden > 0) entries.push({ notes: [`(earlier attempts not shown: ${hidden})`] });
   const actions = (job.actions || []).filter(one => one.action !== "expunge");
@@ -14,7 +14,8 @@ function story(job, companions) {
     entries.push(attemptEntry(attempt));
   }
   entries.push(...actions.map(actionEntry));
-  if (DOUBTS.includes(job.end)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
+  if (!job.durable) return { title: titleOf(job), entries: [...entries, ...answeredEntries(job)], why: "", commands: [] };
+  if (isOver(job) && job.state !== "succeeded" && isInDoubt(job)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
   entries.push(...[nowEntry(job)].filter(Boolean), ...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
   return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
     commands: storyCommands(job) };
@@ -32,12 +33,15 @@ function titleOf(job) {
 }
 
 function acceptedText(job) {
-  const parts = ["durable"];
+  const parts = job.durable ? ["durable"] : [];
   if (job.keyed) parts.push("with an idempotency key");
   if (job.repeatable === false
     && !isOver(job)) parts.push("not repeatable (sent again only after it was refused or never sent)");
   if (job.ordering_key) parts.push(`in order of "${job.ordering_key}"`);
   if (job.expires_at && !isOver(job)) parts.push(`expires in ${left(job.expires_at)}`);
+  const reason = job.request?.sent_once_because;
+  if (reason) parts.push(`the body is not kept: it is sent once (${reason})`);
+  if (job.permit_wait_ms >= 1) parts.push(`waited ${exact(job.permit_wait_ms)} for a permit of the route (concurrency.max_requests)`);
   return parts.join(", ");
 }
 
@@ -47,7 +51,7 @@ const causes = {
   relay: "the relay's doing: it counts for nothing against the upstream",
 };
 
-function attemptEntry(attempt, at) {
+function attemptEntry(attempt) {
   const what = joined(" ", attempt.status, (attempt.kind !== "http_status" || !attempt.status) && attempt.kind);
   const timing = attempt.timing_ms || {};
   const phases = attempt.duration_ms >= 50
@@ -66,7 +70,7 @@ function attemptEntry(attempt, at) {
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
-    time: at || precise(attempt.started_at), at: attempt.started_at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
+    time: precise(attempt.started_at), at: attempt.started_at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
     more: took + (phases.length ? ` (${phases.join(", ")})` : ""),
     notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn",
   };
@@ -164,17 +168,10 @@ function storyCommands(job) {
   return [jobs("retry"), command("pause", job.route), journal];
 }
 
-// One that was answered at once: how it went, from its first attempt on.
-function quickStory(job) {
-  const { attempts } = job;
-  const at = milliseconds => decimals(Math.min(Math.max(0, milliseconds || 0), 1e12) / 1000, 3) + "s";
+// The end of one that was answered at once.
+function answeredEntries(job) {
   const entries = [];
-  const request = job.request || job;
-  if (request.sent_once_because) entries.push({ notes: [`the body is not kept: it is sent once (${request.sent_once_because})`] });
-  if (job.permit_wait_ms >= 1) entries.push({ notes: [`waited ${exact(job.permit_wait_ms)} for a permit of the route (concurrency.max_requests)`] });
-  entries.push(...attempts.map(attempt => attemptEntry(attempt, at(attempt.started_after_ms))));
-  const last = attempts.at(-1);
-  if (metNoRule(last)) entries.push({ notes: ["no rule of the route acts on this failure"] });
+  if (metNoRule(job.attempts.at(-1))) entries.push({ notes: ["no rule of the route acts on this failure"] });
   let what = `answered ${job.status ?? "no answer"}`, look = "good";
   if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
     what += ` with the ${job.outcome}`;
@@ -182,17 +179,15 @@ function quickStory(job) {
     look = "warn";
   } else if (job.outcome !== "success") {
     const { detail, sent } = job.last_failure || {};
-    const isSafe = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].includes(request.method);
+    const isSafe = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].includes(job.request?.method);
     what = "failed" + (detail ? `: ${detail}` : "");
     if (sent === "unknown") what += " (outcome unknown: it may have been carried out)";
     if (sent === "answered" && !isSafe) what += " (an answer that does not say it was refused: it may have been carried out)";
     look = "bad";
   }
-  entries.push({ time: at(last ? (last.started_after_ms || 0) + (last.duration_ms || 0) : 0), what, look });
+  entries.push({ time: precise(job.finished_at), at: job.finished_at, what, look });
   if (job.ordinary_path) entries.push({ notes: [`took the ordinary path, which costs the relay more: ${job.ordinary_path.detail}`] });
-  const parts = [`Job ${job.id}`, job.route, requestOf(job)];
-  if (job.client?.unit) parts.push(`from ${job.client.unit}`);
-  return { title: parts.join(" · "), entries, why: "", commands: [] };
+  return entries;
 }
 
 const companions = { key: "", at: 0, found: null };
@@ -240,7 +235,7 @@ function strip(job) {
 }
 
 function showJob({ job, companions: others }) {
-  const { title, entries, why, commands } = job.durable ? story(job, others) : quickStory(job);
+  const { title, entries, why, commands } = story(job, others);
   const [id, ...about] = title.split(" · ");
   const failure = job.last_failure;
   const can = { retry: !["running", "succeeded"].includes(job.state), cancel: !isOver(job),
