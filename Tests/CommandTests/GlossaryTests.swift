@@ -46,7 +46,7 @@ struct GlossaryTests {
                     let words = named.split { !$0.isLetter && $0 != "-" }.map(String.init)
                     count += 1
                     #expect(Command.named(words[0]) != nil, "\(word.name): waystation \(named)")
-                    guard words[0] == "jobs" else { continue }
+                    guard words[0] == "jobs", !["watch", "--route"].contains(words[1]) else { continue }
                     #expect(JobActionWord(rawValue: words[1]) != nil, "\(word.name): waystation \(named)")
                 }
             }
@@ -64,8 +64,24 @@ struct GlossaryTests {
             let text = JobStory(try JSONValue(parsing: Array(job.utf8)), Moments(now: 0, isUTC: true))
                 .text(for: .standard)
             for clause in word.commands {
-                #expect(clause.hasSuffix(" JOB") || clause.hasSuffix(" JOB --response"), "\(clause)")
                 #expect(text.contains(clause.replacing("JOB", with: "J")), "\(text)")
+            }
+            #expect(text.split(separator: "waystation logs J").count == 2)
+        }
+    }
+
+    @Test("A job that waits is advised the commands of its reason, as explain of the reason tells them")
+    func reasons() throws {
+        for word in Word.all(.reason) {
+            let job = """
+                {"id":"J","route":"r","state":"queued","durable":true,"blocker":{"reason":"\(word.name)"}}
+                """
+            let text = JobStory(try JSONValue(parsing: Array(job.utf8)), Moments(now: 0, isUTC: true))
+                .text(for: .standard)
+            #expect(!word.commands.isEmpty, "\(word.name)")
+            for clause in word.commands {
+                let filled = clause.replacing("JOB", with: "J").replacing("ROUTE", with: "r")
+                #expect(text.contains(filled), "\(text)")
             }
             #expect(text.split(separator: "waystation logs J").count == 2)
         }

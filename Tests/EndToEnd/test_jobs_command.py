@@ -112,7 +112,7 @@ class JobsCommandTest(RelayTest):
         self.assertRegex(told, r'attempt 1 .* 503 in .*\n +rule "later": retry in 1h 0m\n')
         self.assertRegex(told, r"next attempt  in (59m|1h)")
         self.assertIn("\nWhy it waits: backoff. ", told)
-        self.assertIn(f"\nDo: waystation jobs retry {job} ", told)
+        self.assertIn(f"\nDo: to try at once: waystation jobs retry {job} ", told)
         self.run_command("jobs", "watch", job, "--timeout", "1s", code=7)
         self.assertIn("waystation explain " + job, self.errors)
         self.assertEqual(self.run_command("jobs", "hold", job), f"{job}  held (operator_hold)\n")

@@ -15,7 +15,7 @@ function story(job, companions) {
   }
   entries.push(...actions.map(actionEntry));
   if (!job.durable) return { title: titleOf(job), entries: [...entries, ...answeredEntries(job)], why: "", commands: [] };
-  if (isOver(job) && job.state !== "succeeded" && isInDoubt(job)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
+  if (isOver(job) && job.state !== "succeeded" && isInDoubt(job)) entries.push({ notes: [DOUBT], look: "warn" });
   entries.push(...[nowEntry(job)].filter(Boolean), ...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
   return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
     commands: storyCommands(job) };
@@ -137,35 +137,26 @@ function whyText(job, companions) {
   return text;
 }
 
+const DOUBT = "it may have been carried out: ask the upstream first, a retry may do it twice";
+
 const isInDoubt = job => job.in_doubt === true || DOUBTS.includes(job.end);
 
 // The commands that may help, as explain names them: [words before it, command].
 function storyCommands(job) {
   const jobs = word => command("jobs", word, job.id);
+  const ofRoute = (word, ...more) => command(word, job.route, ...more);
   const journal = `waystation logs ${job.id}`;
-  const reason = job.blocker?.reason || job.reason;
   if (job.state === "succeeded") return [];
-  if (isOver(job)) {
-    const isGone = job.durable && !job.links.request_body;
-    if (isGone) return [jobs("drop"), journal];
-    const known = { drop: jobs("drop"), retry: jobs("retry"), cat: job.status !== undefined && command("cat", job.id, "--response") };
-    const { advice } = daemon.words;
-    return [...(advice[isInDoubt(job) && !["superseded", "corrupt"].includes(job.end) ? "outcome_unknown" : job.end] ?? advice.exhausted).split(";")
-      .map(clause => clause.split("$")).map(([before, word]) => [before, known[word]]).filter(([, one]) => one), journal];
-  }
-  const cancel = jobs("cancel");
-  switch (reason) {
-    case "route_paused": return [command("resume", job.route), cancel];
-    case "route_removed": return [command("reload"), cancel];
-    case "ordering": return [command("jobs", "--route", job.route, "--limit", "all"), cancel];
-    case "operator_hold": return [jobs("release"), cancel];
-    case "breaker_open": return [command("limits", job.route),
-      ["to send at once: ", command("breaker", job.route, "closed")], journal];
-    case "throttled": case "rate_limited": case "concurrency": return [command("limits", job.route), journal];
-  }
-  if (job.state === "held") return [jobs("release"), command("status"), journal];
-  if (job.state === "running") return [jobs("watch"), cancel];
-  return [jobs("retry"), command("pause", job.route), journal];
+  if (isOver(job) && !job.links.request_body) return [jobs("drop"), journal];
+  const known = { cat: job.status !== undefined && command("cat", job.id, "--response"), limits: ofRoute("limits"),
+    resume: ofRoute("resume"), pause: ofRoute("pause"), breaker: ofRoute("breaker", "closed"), reload: command("reload"), status: command("status"),
+    "--route": command("jobs", "--route", job.route, "--limit", "all") };
+  const { advice } = daemon.words;
+  const clauses = isOver(job)
+    ? advice[isInDoubt(job) && !["superseded", "corrupt"].includes(job.end) ? "outcome_unknown" : job.end] ?? advice.exhausted
+    : advice[job.state === "running" ? job.state : job.blocker?.reason || job.reason] ?? advice.backoff;
+  return [...clauses.split(";").map(clause => clause.split("$")).map(([before, word]) => [before, known[word] ?? jobs(word)])
+    .filter(([, one]) => one), journal];
 }
 
 // The end of one that was answered at once.
@@ -241,7 +232,7 @@ function showJob({ job, companions: others }) {
   const can = { retry: !["running", "succeeded"].includes(job.state), cancel: !isOver(job),
     hold: ["scheduled", "queued", "retrying"].includes(job.state), release: job.state === "held",
     drop: job.state !== "running" };
-  const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice."
+  const doubt = isInDoubt(job) ? sentence(DOUBT)
     : "";
   const item = (entry, index) => h(`li.${entry.look || "plain"}#${index}`,
     entry.at ? when(entry.at, entry.time) : h("time", entry.time || ""),

@@ -17,7 +17,7 @@ extension JobState {
         case .running:
             """
             The job is with the upstream.
-            Do: Wait; or cancel it, which cuts the attempt off.
+            Do: Wait; to watch it: waystation jobs watch JOB; to cut the attempt off: waystation jobs cancel JOB
             """
         case .retrying:
             """

@@ -7,62 +7,65 @@ extension WaitReason {
         case .backoff:
             """
             The last attempt failed, and a rule named the date of the next.
-            Do: Wait, or make it due now: waystation jobs retry JOB
+            Do: Wait; to try at once: waystation jobs retry JOB; to stop the route: waystation pause ROUTE
             """
         case .breakerOpen:
             """
             The circuit breaker stops requests that fail at the upstream; the job has lost no attempt.
             Causes: Of the attempts that ended in the last 2 s, or of the last 20, 95 in a hundred failed, or what \
             circuit_breaker says.
-            Do: Mend the upstream; one job at a time tries it again, and the others follow.
+            Do: Mend the upstream; one job at a time tries it again, and the others follow; to see more: waystation limits \
+            ROUTE; to send at once: waystation breaker ROUTE closed
             """
         case .rateLimited:
             """
             The route's rate is used up for the moment.
             Causes: More to send than rate_limit allows.
-            Do: Wait; raise rate_limit when the upstream can bear it.
+            Do: Wait; raise rate_limit when the upstream can bear it; to see more: waystation limits ROUTE
             """
         case .concurrency:
             """
             The route's permits are taken: concurrency.max_requests are with the upstream.
             Causes: The upstream is slow, or a backlog drains; answers stream; the upstream's window is narrow \
             (adaptive_concurrency); memory is short, when kept jobs have a quarter of the permits (limits.shedding).
-            Do: Wait; raise concurrency.max_requests when the upstream can bear it.
+            Do: Wait; raise concurrency.max_requests when the upstream can bear it; to see more: waystation limits ROUTE
             """
         case .routePaused:
             """
             The route is paused by an operator or by a rule, and the job goes on with it.
             Causes: Maintenance; a rule with pause_route, such as one on the 410 of a receiver of webhooks.
-            Do: When the cause is gone: waystation resume ROUTE
+            Do: When the cause is gone: waystation resume ROUTE; to give up: waystation jobs cancel JOB
             """
         case .ordering:
             """
             An earlier job of the same user with the same ordering key is not over.
             Causes: That job waits or is retried.
-            Do: Explain that one; deliver, cancel or drop it.
+            Do: Deliver, cancel or drop that one; to find it: waystation jobs --route ROUTE --limit all; to give up: \
+            waystation jobs cancel JOB
             """
         case .notBefore:
             """
             The date that the caller named has not come.
-            Do: Wait, or make it due now: waystation jobs retry JOB
+            Do: Wait; to send at once: waystation jobs retry JOB; to give up: waystation jobs cancel JOB
             """
         case .operatorHold:
             """
             An operator or a rule with hold put the job aside.
-            Do: When it may go on: waystation jobs release JOB
+            Do: When it may go on: waystation jobs release JOB; to give up: waystation jobs cancel JOB
             """
         case .credentials:
             """
             The route's credential could not be obtained; the job has lost no attempt.
             Causes: The token endpoint is down or refuses; the secret was replaced.
-            Do: Mend the credential; one job at a time tries it again, and the others follow.
+            Do: Mend the credential; one job at a time tries it again, and the others follow; to see more: waystation \
+            status; to try at once: waystation jobs release JOB
             """
         case .throttled:
             """
             The job is held back to spare the upstream.
             Causes: The upstream asked for patience (Retry-After, RateLimit); the route's retries are as much of its \
             load as retry_budget allows; a replay at a rate; a relay that is short of something for a moment.
-            Do: Wait.
+            Do: Wait; to see more: waystation limits ROUTE
             """
         }
     }
@@ -73,12 +76,12 @@ extension Word {
     static let blockers: KeyValuePairs<String, String> = [
         "due": """
         Nothing keeps the job: it is next.
-        Do: Wait a moment.
+        Do: Wait a moment; to stop the route: waystation pause ROUTE
         """,
         "route_removed": """
         The configuration no longer has the route of the job.
         Causes: A route that was renamed or removed while jobs waited.
-        Do: Put the route back and reload, or cancel the job.
+        Do: Put the route back, then: waystation reload; to give up: waystation jobs cancel JOB
         """,
     ]
 }

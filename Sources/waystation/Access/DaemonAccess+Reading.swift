@@ -73,12 +73,14 @@ struct Advice {
     /// The command that shows the journal's records of a job; no socket is asked.
     func journal(_ id: String) -> String { (isOwnJobs ? "sudo " : "") + "waystation logs \(id)" }
 
-    /// A clause that ends with a command about JOB, with the job's id.
-    func filled(_ clause: String, job id: String) -> String {
+    /// A clause that ends with a command about JOB or ROUTE, with the job's id and its route.
+    func filled(_ clause: String, job id: String, route: String) -> String {
         let parts = clause.parts(between: "waystation ")
         guard parts.count == 2 else { return clause }
-        let command = parts[1].parts(between: "JOB").joined(separator: id)
-        return parts[0] + self(command, isOwn: command.hasPrefix("cat "))
+        let own = ["cat ", "jobs cancel ", "jobs watch ", "jobs --route "]
+        let command = parts[1].parts(between: "JOB").joined(separator: id).parts(between: "ROUTE")
+            .joined(separator: route)
+        return parts[0] + self(command, isOwn: own.contains { command.hasPrefix($0) })
     }
 }
 

@@ -162,42 +162,26 @@ struct JobStory {
     /// Whether what it was to send is kept no more, so that it cannot be sent again.
     private var isGone: Bool { job.links?.requestBody == nil }
 
-    /// The commands that may help, ready to be copied.
+    /// The commands that may help, ready to be copied: those of the remedy that `explain` tells of the job's end, or of
+    /// the reason of its wait.
     private var commands: [String] {
-        let (id, route) = (view.id, safe(job.route))
-        let journal = advice.journal(id)
-        let cancel = advice("jobs cancel \(id)", isOwn: true)
-        switch (view.state, job.blocker?.reason ?? job.reason) {
-        case ("succeeded", _): return []
-        case ("dead", _), ("cancelled", _), ("expired", _): return afterTheEnd + [journal]
-        case (_, "route_paused"): return [advice("resume \(route)"), cancel]
-        case (_, "route_removed"): return [advice("reload"), cancel]
-        case (_, "ordering"):
-            return [advice("jobs --route \(route) --limit all", isOwn: true), cancel]
-        case (_, "operator_hold"): return [advice("jobs release \(id)"), cancel]
-        case (_, "breaker_open"):
-            return [
-                advice("limits \(route)"), "to send at once: " + advice("breaker \(route) closed"), journal,
-            ]
-        case (_, "throttled"), (_, "rate_limited"), (_, "concurrency"):
-            return [advice("limits \(route)"), journal]
-        case ("held", _): return [advice("jobs release \(id)"), advice("status"), journal]
-        case ("running", _): return [advice("jobs watch \(id)", isOwn: true), cancel]
-        default: return [advice("jobs retry \(id)"), advice("pause \(route)"), journal]
-        }
+        let isRunning = view.state == JobState.running.name
+        guard view.state != JobState.succeeded.name else { return [] }
+        let words = Word.all(view.isOver ? .end : isRunning ? .state : .reason)
+        let name = view.isOver ? adviceOfEnd : isRunning ? view.state : job.blocker?.reason ?? job.reason
+        let word = words.first { $0.name == name } ?? words[0]
+        // Nothing but dropping it is left of one whose bodies are gone.
+        let clauses = view.isOver && isGone ? ["waystation jobs drop JOB"] : word.commands
+        // There may have been no answer to look at.
+        return clauses.filter { job.status != nil || !$0.contains(text: "--response") }
+            .map { advice.filled($0, job: view.id, route: safe(job.route)) } + [advice.journal(view.id)]
     }
 
-    /// The commands of the remedy that `explain` tells of the job's end, but for a look at an answer that there was not;
-    /// nothing but dropping it is left of a job whose bodies are gone.
-    private var afterTheEnd: [String] {
-        let ends = Word.all(.end)
-        guard !isGone else { return [advice("jobs drop \(view.id)")] }
+    /// The end that has the advice.
+    private var adviceOfEnd: String? {
         // A retry mends neither of these, whatever the job may have done before.
         let isFinal = [EndReason.superseded, .corrupt].contains { $0.rawValue == job.end }
-        let name = isInDoubt && !isFinal ? EndReason.outcomeUnknown.rawValue : job.end
-        let commands = (ends.first { $0.name == name } ?? ends[0]).commands
-        return commands.filter { job.status != nil || !$0.contains(text: "--response") }
-            .map { advice.filled($0, job: view.id) }
+        return isInDoubt && !isFinal ? EndReason.outcomeUnknown.rawValue : job.end
     }
 
     private func sentence(_ text: String) -> String {

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 /// The words of the page for browsers, Sources/CPage/words.json: a line for each, so that a change of one is a change of
 /// one.
@@ -40,22 +41,27 @@ enum PageWords {
         }
     }
 
-    /// The commands of the ends, as `to give up: $drop` where the row has `to give up: waystation jobs drop JOB`.
+    /// The commands of the ends and of the reasons, as `to give up: $drop` where the row has `to give up: waystation jobs
+    /// drop JOB`.
     ///
-    /// Those of `exhausted` are those of every end that is not there; all that leave it in doubt whether the request was
-    /// carried out have those of `outcome_unknown`.
+    /// Those of `exhausted` and `backoff` are those of every end and reason that is not there; all that leave it in doubt
+    /// whether the request was carried out have those of `outcome_unknown`.
     private static var advice: String {
-        var lines: [String] = []
-        let usual = Word.all(.end)[0].commands
-        for word in Word.all(.end) where word.name != "not_repeatable" {
-            guard lines.isEmpty || word.commands != usual else { continue }
+        let ends = lines(Word.all(.end).filter { $0.name != EndReason.notRepeatable.rawValue })
+        let running = Word.all(.state).filter { $0.name == JobState.running.name }
+        let lines = ends + lines(Word.all(.reason) + running)
+        return "\"advice\":{\n\(lines.joined(separator: ",\n"))\n}"
+    }
+
+    /// A line for each word whose commands are others than those of the first.
+    private static func lines(_ words: [Word]) -> [String] {
+        words.filter { $0.name == words[0].name || $0.commands != words[0].commands }.map { word in
             let clauses = word.commands.map { clause in
                 let parts = clause.parts(between: "waystation ")
                 let words = parts[1].split(separator: " ")
                 return "\(parts[0])$\(words[0] == "jobs" ? words[1] : words[0])"
             }
-            lines.append("\"\(word.name)\":\"\(clauses.joined(separator: ";"))\"")
+            return "\"\(word.name)\":\"\(clauses.joined(separator: ";"))\""
         }
-        return "\"advice\":{\n\(lines.joined(separator: ",\n"))\n}"
     }
 }

@@ -21,5 +21,6 @@ extension Word {
     /// The clauses of the remedy that end with a command, such as `if it has: waystation jobs drop JOB`.
     var commands: [String] {
         remedy.parts(between: "; ").filter { $0.contains(text: "waystation ") }
+            .map { $0.prefix(1).lowercased() + $0.dropFirst() }
     }
 }
