@@ -37,6 +37,26 @@ struct ProblemTests {
     }
 
     @Test(
+        "A request that may have been carried out is not asked for once more",
+        arguments: [
+            (.overloaded, .neverSent, 503, "overloaded", true),
+            (.overloaded, .answered, 503, "overloaded", false),
+            (.cancelled, .neverSent, 503, "draining", true), (.cancelled, .unknown, 503, "draining", false),
+            (.storedBodyCorrupt, .neverSent, 503, "storage_failed", false),
+            (.connectionRefused, .answered, 502, "upstream_failed", false),
+            (.tlsProtocolError, .refused, 502, "upstream_failed", false),
+            (.connectionTerminated, .answered, 502, "invalid_response", false),
+            (.decoding, .answered, 502, "invalid_response", false),
+        ] as [(FailureKind, Sent, Int, String, Bool)]
+    )
+    func again(kind: FailureKind, sent: Sent, status: Int, code: String, isAsked: Bool) {
+        let id = JobID(milliseconds: 1, random: (2, 3))
+        let problem = Problem(Failure(kind, sent: sent, "no"), route: "r", job: id, tookAllTime: false)
+        #expect(Int(problem.status.rawValue) == status && problem.code.rawValue == code)
+        #expect((problem.retryAfter != nil) == isAsked)
+    }
+
+    @Test(
         "Every problem has a title, a failing status and a body that is its own documentation",
         arguments: Problem.Code.allCases
     )

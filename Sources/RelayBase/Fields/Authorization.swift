@@ -1,4 +1,4 @@
-/// Credentials as they stand in `Authorization` (RFC 9110 §11.4); prints as its scheme, never as itself.
+/// The value of a field `Authorization` (RFC 9110 §11.4); printing it shows the scheme and never the secret.
 ///
 /// ```swift
 /// request.http.fields.set(.authorization, try Authorization.bearer(token).fieldValue)
@@ -11,9 +11,9 @@ public struct Authorization: Sendable, CustomStringConvertible, CustomDebugStrin
     /// The whole value of the field.
     public let fieldValue: String
 
-    /// User name and password in UTF-8 (RFC 7617 §2).
+    /// Credentials for the scheme Basic, in UTF-8 (RFC 7617 §2).
     ///
-    /// - Throws: when the user name has a colon, which ends it, or either has a control character.
+    /// - Throws: when the user name has a colon, or the user name or the password has a control character.
     public static func basic(user: String, password: String) throws(Refusal) -> Authorization {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw Refusal("a user name for Basic has a colon", hint: "RFC 7617 §2 allows none")
@@ -26,14 +26,14 @@ public struct Authorization: Sendable, CustomStringConvertible, CustomDebugStrin
 
     /// A bearer token (RFC 6750 §2.1).
     ///
-    /// - Throws: when it is empty or has a character that no such token has, a line end or a space for example.
+    /// - Throws: when it is empty or has a character that RFC 6750 does not allow, such as a line end or a space.
     public static func bearer(_ token: String) throws(Refusal) -> Authorization {
         let text = token.utf8.prefix(while: isBearerByte)
         let padding = token.utf8.dropFirst(text.count)
         guard !text.isEmpty, padding.allSatisfy({ $0 == UInt8(ascii: "=") }) else {
             throw Refusal(
-                "a bearer token has a character that none may have",
-                hint: "take away line ends and spaces around it"
+                "a bearer token is empty or has a character that RFC 6750 does not allow",
+                hint: "remove line ends and spaces"
             )
         }
         return Authorization("Bearer", token)
@@ -44,11 +44,11 @@ public struct Authorization: Sendable, CustomStringConvertible, CustomDebugStrin
         fieldValue = "\(scheme) \(credentials)"
     }
 
-    /// The scheme alone.
+    /// The scheme, followed by `(secret)`.
     public var description: String { "\(scheme) (secret)" }
-    /// The scheme alone.
+    /// The scheme, followed by `(secret)`.
     public var debugDescription: String { description }
-    /// Nothing to look into.
+    /// Has no children, so that `dump` does not show the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -91,7 +91,7 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let decoding = FailureKind(own: "decoding")
     /// The answer counts as a success and is empty where a value is wanted.
     public static let emptyResponse = FailureKind(own: "empty_response")
-    /// A step of preparation failed; nothing was sent, and no rule is asked.
+    /// A step of preparation failed; the attempt was not sent, and no rule is asked.
     public static let preparation = FailureKind(own: "preparation")
     /// The program has too much to do to take the request.
     public static let overloaded = FailureKind(own: "overloaded")

@@ -44,7 +44,7 @@ package struct Preparation: Sendable {
             jobFields.append(route.policy.idempotency.header, job.description)
         }
         if route.policy.signing != nil {
-            for name in WebhookSignature.fieldNames {
+            for name in WebhookSigning.fieldNames {
                 fields.remove(name)
                 jobFields.remove(name)
             }
@@ -107,8 +107,8 @@ package struct Preparation: Sendable {
         }
         let content = keepsBody ? body.fresh : .empty
         if let settings = route.policy.signing {
-            let signature = WebhookSignature(id: job.description, wallSeconds: wallSeconds)
-            for name in WebhookSignature.fieldNames { fields.remove(name) }
+            let signature = WebhookSigning(id: job.description, wallSeconds: wallSeconds)
+            for name in WebhookSigning.fieldNames { fields.remove(name) }
             try signature.sign(content, with: settings, by: signer, into: &added)
         }
         return OutboundRequest(

@@ -1,21 +1,21 @@
 import RelayBase
 import RelayRoute
 
-/// The identity, the date and the signature of one attempt (Standard Webhooks 1.0.0).
-struct WebhookSignature {
-    /// The job's, on every attempt and every replay: by it a receiver knows what it has had before.
+/// Signs one attempt with the id of its job and the time (Standard Webhooks 1.0.0).
+struct WebhookSigning {
+    /// The job's id, the same in every attempt and replay, by which a receiver drops duplicates.
     let id: String
-    /// When the attempt is made.
+    /// The time of the attempt in seconds since 1970: receivers refuse old ones.
     let wallSeconds: Int64
 
     static let fieldNames: [FieldName] = [.webhookID, .webhookTimestamp, .webhookSignature]
 
-    /// Bytes of a body that may be held to sign it.
+    /// Bytes of the largest stream that is collected in memory to be signed.
     static let bodyLimit = 16 * 1_048_576
 
-    /// Adds the three fields for that content.
+    /// Adds the three fields for `body`.
     ///
-    /// - Throws: `preparation` when the content is still a stream, or there is nothing to sign with.
+    /// - Throws: `preparation` when `body` is a stream, nothing can sign, or no field can hold the signature.
     func sign(
         _ body: Body,
         with settings: SigningSettings,
@@ -24,7 +24,7 @@ struct WebhookSignature {
     ) throws(Failure) {
         guard let signer else {
             throw .preparation(
-                "the route signs its requests and nothing here can sign: use a transport that brings a signer"
+                "the route signs its requests, and this service has no signer: use a transport that brings one"
             )
         }
         let content: [UInt8]

@@ -31,7 +31,7 @@ extension Relay {
         since began: Instant?
     ) async throws(Failure) -> HTTPRequest {
         guard case .stream(let source) = request.body else { return request }
-        let limit = WebhookSignature.bodyLimit
+        let limit = WebhookSigning.bodyLimit
         let machine = RecoveryMachine(
             route: context.route,
             method: request.method,

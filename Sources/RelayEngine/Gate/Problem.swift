@@ -1,7 +1,7 @@
 package import RelayBase
 package import RelayInterface
 
-/// Why the relay does not do what it was asked; `code` is stable and documented.
+/// An error that the relay answers itself, as a problem document (RFC 9457).
 package struct Problem: Error, Sendable {
     package let code: Code
     package let detail: String
@@ -9,17 +9,17 @@ package struct Problem: Error, Sendable {
     package var job: JobID?
     package var retryAfter: Duration?
     package let didYouMean: String?
-    /// The methods that would be allowed.
+    /// The methods that the resource has, for the field `Allow`.
     package let methods: [Method]
-    /// The failure's kind, for `Proxy-Status`.
+    /// The kind of the job's failure.
     package var kind: FailureKind?
-    /// How far the request got, where it was the upstream that failed.
+    /// How far the request got; nil where no job has failed.
     package var sent: Sent?
-    /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
+    /// Whether the job had no time left: its deadline passed, or the next wait would have passed it.
     package var isPastDeadline = false
     /// The header field at fault, in lower case.
     package let field: String?
-    /// Where a JSON job is wrong, as pointers with messages.
+    /// The mistakes in a JSON document, each with its place as a JSON pointer.
     package let errors: [(pointer: String, message: String, hint: String?)]
 
     package init(
@@ -48,17 +48,20 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// The problem that a caller is told when a job failed and there is no answer of the upstream to pass on.
+    /// The problem for a caller whose job failed, where there is no answer of the upstream to pass on.
+    ///
+    /// `tookAllTime` is false where the relay gave up early since the next wait would have been too long.
     package init(_ failure: Failure, route: String, job: JobID, tookAllTime: Bool) {
         let code: Code =
             switch failure.kind {
             case .preparation: .preparationFailed
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
+            // An earlier attempt may have acted: that counts for more than the reason why there is no other.
             case .breakerOpen: failure.sent.mayHaveActed ? .upstreamFailed : .breakerOpen
             case .rateLimited: failure.sent.mayHaveActed ? .upstreamFailed : .rateLimited
-            // The possible effect of an earlier attempt counts for more than why there is no other.
-            case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
+            case .storedBodyUnread, .storedBodyCorrupt:
+                failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded
             case .clientGone: .badRequest
             case .httpRequestError: .requestTimeout
@@ -68,6 +71,9 @@ extension Problem {
                     .deadlineExceeded
                 } else if FailureGroup.timeout.contains(failure.kind) {
                     .upstreamTimeout
+                } else if failure.kind.endsBeforeSending {
+                    // An earlier attempt may have been answered; the last one never got that far.
+                    .upstreamFailed
                 } else if failure.sent == .answered || failure.sent == .refused
                     || FailureGroup.protocol.contains(failure.kind)
                 {
@@ -81,9 +87,17 @@ extension Problem {
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
         if [.overloaded, .breakerOpen, .rateLimited, .storageFailed, .draining].contains(code),
-            failure.sent != .unknown
+            !failure.sent.mayHaveActed, failure.kind != .storedBodyCorrupt
         {
             retryAfter = failure.retryAfter ?? .seconds(1)
         }
+    }
+}
+
+extension FailureKind {
+    /// Whether an attempt that fails like that has no connection to be sent on.
+    fileprivate var endsBeforeSending: Bool {
+        self != .connectionTerminated
+            && [FailureGroup.dns, .connection, .tls].contains { $0.contains(self) }
     }
 }

@@ -127,7 +127,7 @@ extension Word {
         Do: Correct the empty key of the route's response section, or success.require.
         """,
         .preparation: """
-        The request could not be made ready; nothing was sent, and no rule is asked.
+        The request could not be made ready, so the attempt was not sent; no rule is asked.
         Causes: An envelope around a body that is not JSON.
         Do: Correct the request, or the request section of the route.
         """,

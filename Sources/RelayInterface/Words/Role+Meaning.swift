@@ -1,33 +1,33 @@
 package import RelayRoute
 
 extension Role {
-    /// How far the callers of a listener with the role may go.
+    /// The rights of the callers of a listener with the role, and what to do about it.
     package var meaning: String {
         switch self {
         case .metrics:
             """
-            Its callers read the metrics, and nothing else.
-            Do: For a Prometheus that scrapes a port of the loopback.
+            Callers may read the metrics, and nothing else.
+            Do: Give it to a listener that only Prometheus uses.
             """
         case .submit:
             """
-            Its callers use routes, and see and cancel their own user's jobs.
-            Do: The usual jobs.sock has it; for more use the control socket.
+            Callers may send requests, and see and cancel the jobs of their own user.
+            Do: The usual jobs.sock has this role; use the control socket to do more.
             """
         case .read:
             """
-            Its callers see everything, the metrics too.
-            Do: The role of a listener stands in the configuration.
+            Callers may send requests and see everything: all jobs, routes and metrics.
+            Do: To change the role of a listener, set its key role.
             """
         case .operate:
             """
-            Its callers act on jobs, routes and the network's condition, too.
-            Do: The role of a listener stands in the configuration.
+            Callers may do all that read allows, act on jobs and routes, and tell that the network is constrained.
+            Do: To change the role of a listener, set its key role.
             """
         case .admin:
             """
-            Its callers reload the configuration, too.
-            Do: The usual control.sock has it, which is root's.
+            Callers may do all that operate allows, and reload the configuration.
+            Do: The usual control.sock has this role, and belongs to root.
             """
         }
     }

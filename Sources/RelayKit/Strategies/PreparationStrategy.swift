@@ -1,19 +1,22 @@
 public import RelayBase
 public import RelayRoute
 
-/// A step of a program's own before a request is sent: fields, a signature.
+/// A step of your program that changes a request before it is sent, such as adding fields or a signature.
 ///
-/// An error from it ends the job with the kind `preparation` before anything is sent; no rule is asked.
+/// An error of a step ends the job with the kind `preparation`. The attempt is not sent and no rule is asked; in the phase
+/// `attempt`, earlier attempts may have been sent.
 public protocol PreparationStrategy: Sendable {
-    /// When it runs; before each attempt unless the type says otherwise.
+    /// When the step runs; by default before each attempt.
     var phase: PreparationPhase { get }
 
-    /// The request as it is to be sent. Cancelled at the attempt's deadline, or the job's; what is not done a second
-    /// later is left to itself.
+    /// Returns the request to send.
+    ///
+    /// The relay cancels the task at the deadline of the attempt or, in the phase `job`, of the job. One second later it
+    /// stops waiting for the step, and the job fails.
     ///
     /// - Parameters:
-    ///   - request: for the phase `attempt` always the request as it was before any attempt, so that nothing
-    ///     accumulates.
+    ///   - request: the request that the step before has returned. In the phase `attempt` the first step always gets
+    ///     the request as it was before any attempt, so that nothing accumulates.
     ///   - context: the job and the attempt.
     /// - Returns: the request that is sent, or that the next step sees.
     /// - Throws: why the request cannot be made; the job ends with it.
@@ -21,25 +24,25 @@ public protocol PreparationStrategy: Sendable {
 }
 
 extension PreparationStrategy {
-    /// Before each attempt.
+    /// The default: before each attempt.
     public var phase: PreparationPhase { .attempt }
 }
 
-/// The facts that a step of preparation may want to know.
+/// The job, the attempt and the route that a step runs for.
 public struct PreparationContext: Sendable {
-    /// The job's id, the same in every attempt: an idempotency key.
+    /// The job's id, the same in every attempt; it can serve as an idempotency key.
     public let job: String
-    /// Counted from 1; 1 for the phase `job`.
+    /// The number of the attempt, from 1; always 1 in the phase `job`.
     public let attempt: Int
-    /// The route's name.
+    /// The name of the service, which is also that of its route.
     public let route: String
 
-    /// The context that a service would give a step; for a test of one.
+    /// Makes a context for a test of a step.
     ///
     /// - Parameters:
     ///   - job: the job's id.
     ///   - attempt: counted from 1.
-    ///   - route: the service's name.
+    ///   - route: the name of the service.
     public init(job: String, attempt: Int = 1, route: String = "service") {
         self.job = job
         self.attempt = attempt
@@ -49,11 +52,11 @@ public struct PreparationContext: Sendable {
 
 /// A step of preparation as a closure.
 public struct Prepare: PreparationStrategy {
-    /// When it runs.
+    /// When the step runs.
     public let phase: PreparationPhase
     private let body: @Sendable (HTTPRequest, PreparationContext) async throws -> HTTPRequest
 
-    /// Runs `body` once a job or before each attempt.
+    /// Runs `body` once for each job or before each attempt, as `phase` says.
     public init(
         _ phase: PreparationPhase,
         _ body: @escaping @Sendable (HTTPRequest, PreparationContext) async throws -> HTTPRequest

@@ -2,12 +2,14 @@ import RelayBase
 import RelayCore
 import Synchronization
 
-/// Drives one `JobOrderMachine`: lock, ask, unlock, act.
+/// Reads the requests of a job stream, runs each as a job in a task of its own, and hands out the outcomes.
+///
+/// A `JobOrderMachine` decides on the order; continuations are resumed only after the lock is released.
 final class JobPump<Requests: AsyncSequence & Sendable, Value: Sendable>: Sendable
 where Requests.Element == Request<Value> {
     private typealias Reader = CheckedContinuation<Step, Never>
 
-    /// The step that a reader is told.
+    /// The answer to `next`.
     private enum Step: Sendable {
         case outcome(JobOutcome<Value>)
         case end(Result<Void, Requests.Failure>)
@@ -31,7 +33,7 @@ where Requests.Element == Request<Value> {
         state = Mutex(State(machine: JobOrderMachine(limit: stream.limit, order: stream.order)))
     }
 
-    /// Stops reading and cancels every job.
+    /// Stops reading requests and cancels every job: cancelling the task cancels its group.
     func cancel() {
         let (pump, writer) = state.withLock { state in
             state.isCancelled = true
@@ -42,7 +44,7 @@ where Requests.Element == Request<Value> {
     }
 
     func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
-        // Nothing is read, and so nothing sent, for a task that is cancelled already.
+        // A task that is cancelled already must not read or send a request.
         if Task.isCancelled { cancel() }
         start()
         let step = await withTaskCancellationHandler {
@@ -63,7 +65,8 @@ where Requests.Element == Request<Value> {
         }
     }
 
-    /// The step that a reader gets at once, and the writer with a place now; the reader is kept when it has to wait.
+    /// Returns the step that the reader gets at once, and the loop that may read its next request; keeps a reader that
+    /// has to wait.
     private func take(
         _ state: inout State,
         _ reader: Reader
@@ -108,7 +111,7 @@ where Requests.Element == Request<Value> {
         }
     }
 
-    /// Waits until another request may be read; false when none is to be.
+    /// Waits until the next request may be read; false when the stream was cancelled.
     private func place() async -> Bool {
         await withCheckedContinuation { continuation in
             let now: Bool? = state.withLock { state in
@@ -125,8 +128,8 @@ where Requests.Element == Request<Value> {
 extension JobPump {
     private typealias Job = Task<JobOutcome<Value>, Never>
 
-    /// Begins a job in a task of its own, so that a newer one can cancel it alone; nil when the stream was left while
-    /// its request was read.
+    /// Starts the job in a task of its own, so that a newer job of the same key can cancel this one alone; nil when the
+    /// caller has left the stream meanwhile.
     private func begin(_ request: Request<Value>) -> (Int, Job)? {
         let key = stream.key?(request)
         let (begun, old): ((Int, Job)?, Job?) = state.withLock { state in

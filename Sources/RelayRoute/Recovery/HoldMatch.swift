@@ -1,36 +1,47 @@
 package import RelayBase
 
-// A hold on an upstream would be worse than its failures if rules that help against those did not help against it.
+// A circuit breaker or a rate limit can stop an attempt before it is sent. A rule that helps against the failures behind
+// that must help against it, too.
 extension RecoveryRule {
-    /// Whether the rule is for that failure.
+    /// Whether the rule applies to the failure.
     ///
-    /// A rule that goes elsewhere or answers in the upstream's stead acts on a hold as on what has led to it: on
-    /// `breaker_open` when it acts on 500, 502, 503 or 504, on a refused or broken connection or on a timeout; on
-    /// `rate_limited` when it acts on 429 or 503; and on what it was the last time. One that retries those has nothing to give then, and counts as spent.
+    /// A rule with `failover`, `respond`, `respond_stale` or `retry` also applies to an attempt that was not sent:
     ///
-    /// `cause` is what the upstream did last, under the name that the route has for it.
+    /// | failure | `on` matches one of |
+    /// |---|---|
+    /// | `breaker_open` | 500, 502, 503, 504, `connection_refused`, `connection_terminated`, `http_response_timeout` |
+    /// | `rate_limited` | 429, 503 |
+    /// | both | `cause`, the latest failure that led to it, under the name that the route has for it |
+    ///
+    /// A `retry` rule that does not name the failure itself has no attempt to give and counts as spent.
     package func matches(_ failure: Failure, isExhausted: Bool, _ cause: HoldCause? = nil) -> Bool {
         if on.matches(failure, isExhausted: isExhausted) { return true }
-        guard failure.isHold else { return false }
-        switch action {
-        case .failover, .respond, .respondStale, .retry: break
-        case .refreshCredentials, .consult, .fail, .deadLetter, .pauseRoute, .hold: return false
-        }
+        guard failure.isHold, action.appliesBeforeSending else { return false }
         if let cause, on.matches(cause.failure, isExhausted: isExhausted) { return true }
-        let causes = failure.kind == .breakerOpen ? Self.opening : Self.throttling
+        let causes = failure.kind == .breakerOpen ? Self.breakerCauses : Self.rateLimitCauses
         return causes.contains { on.matches($0, isExhausted: isExhausted) }
     }
 
-    private static let opening =
+    private static let breakerCauses =
         ([500, 502, 503, 504] as [Status]).map { answered($0) }
         + [FailureKind.connectionRefused, .connectionTerminated, .httpResponseTimeout].map {
             Failure($0, sent: .unknown, "")
         }
-    private static let throttling = ([429, 503] as [Status]).map { answered($0) }
+    private static let rateLimitCauses = ([429, 503] as [Status]).map { answered($0) }
 
     private static func answered(_ status: Status) -> Failure {
         var failure = Failure(.httpStatus, sent: .answered, "")
         failure.status = status
         return failure
+    }
+}
+
+extension RecoveryRule.Action {
+    /// Whether it goes elsewhere, answers, or tries again.
+    fileprivate var appliesBeforeSending: Bool {
+        switch self {
+        case .failover, .respond, .respondStale, .retry: true
+        case .refreshCredentials, .consult, .fail, .deadLetter, .pauseRoute, .hold: false
+        }
     }
 }

@@ -1,9 +1,9 @@
 import RelayJobs
 
-/// Where jobs of one priority wait of one party: all whose turn comes together, in the order they are due in.
+/// The queue of one party's waiting jobs of one priority, in the order in which they are due.
 ///
-/// As a number the party stands above the priority, so that the lanes of a party are neighbours in an index, and a lane
-/// of party zero is the priority alone.
+/// The column `lane` has the party above four bits and the priority in the lowest three, so that an index keeps the lanes
+/// of a party together. The fourth bit stays clear: 8 and 9 mark scheduled and running jobs (`JobRow`).
 struct JobLane: Hashable {
     let value: Int64
 
@@ -13,6 +13,6 @@ struct JobLane: Hashable {
 
     var party: ClaimTurns.Party { value >> 4 }
     var priority: Int { Int(truncatingIfNeeded: value & 7) }
-    /// The lane of that priority whose jobs were accepted before there were turns.
-    var unowned: JobLane { JobLane(value: value & 7) }
+    /// The lane of that priority whose jobs were accepted by a version without turns of users; `giveTurns` moves them.
+    var beforeTurns: JobLane { JobLane(value: value & 7) }
 }

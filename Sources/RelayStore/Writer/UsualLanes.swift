@@ -28,7 +28,7 @@ struct UsualLanes {
     /// A job waits in the lane no more.
     mutating func lost(_ lane: JobLane) {
         // Where it was accepted before there were turns, that was another one.
-        for lane in [lane, lane.unowned] {
+        for lane in [lane, lane.beforeTurns] {
             let index = place(of: lane)
             if index < lanes.count, lanes[index].lane == lane { lanes[index].isExact = false }
         }

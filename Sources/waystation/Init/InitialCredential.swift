@@ -1,12 +1,12 @@
-/// How the upstream of a first configuration knows who asks: a kind of `auth`, with what has to be said of it.
+/// The section `auth` of a new configuration: its type, its other keys and the place of its secret.
 struct InitialCredential {
-    /// A key beside the secret, and how a person is asked for it.
+    /// A key of `auth` other than the secret, with the option and the question that ask for its value.
     struct Part {
         let key: String
-        /// The option that gives it.
+        /// The option of `waystation init` that sets it, without dashes.
         let option: String
         let question: String
-        var usual: String?
+        var defaultValue: String?
     }
 
     enum Kind: String, CaseIterable {
@@ -21,7 +21,7 @@ struct InitialCredential {
             switch self {
             case .none, .bearer: []
             case .basic: [Part(key: "username", option: "user", question: "User name")]
-            case .header: [Part(key: "name", option: "header", question: "Header", usual: "X-Api-Key")]
+            case .header: [Part(key: "name", option: "header", question: "Header", defaultValue: "X-Api-Key")]
             case .clientCredentials, .refreshToken:
                 [
                     Part(key: "token_url", option: "token-url", question: "URL of the token endpoint"),
@@ -30,7 +30,7 @@ struct InitialCredential {
             }
         }
 
-        /// The key of the secret, and what a person calls it; nil where there is none.
+        /// The key of the secret, and the word for it in a question; nil for `none`.
         var secret: (key: String, word: String)? {
             switch self {
             case .none: nil
@@ -43,23 +43,23 @@ struct InitialCredential {
         }
     }
 
-    /// Where the secret is kept; the configuration holds no secret.
+    /// Where the secret is kept: the configuration names only this place.
     enum Place: Equatable {
-        /// Given to the daemon by systemd under this name.
+        /// The name of a systemd credential.
         case credential(String)
         case file(String)
 
-        /// As one word: a file is named by its path.
+        /// A text that begins with `/` is the path of a file; any other is the name of a systemd credential.
         init(_ text: String) { self = text.hasPrefix("/") ? .file(text) : .credential(text) }
     }
 
     var kind = Kind.none
-    /// By their keys.
+    /// The values of the parts, by their keys.
     var values: [String: String] = [:]
     var place: Place?
 
-    /// The name of a systemd credential, unless somebody has a better one.
-    static func usualPlace(_ kind: Kind, route: String) -> String {
+    /// The default name of the systemd credential, such as `billing-client-secret`.
+    static func defaultName(_ kind: Kind, route: String) -> String {
         "\(route)-\((kind.secret?.word ?? "").map { $0 == " " ? "-" : String($0) }.joined())"
     }
 }

@@ -50,8 +50,10 @@ struct InitialDraft {
         let route = route ?? InitialConfiguration.usualRoute(url)
         var credential = InitialCredential()
         credential.kind = kind ?? .none
-        for part in credential.kind.parts { credential.values[part.key] = values[part.option] ?? part.usual }
-        credential.place = place ?? .credential(InitialCredential.usualPlace(credential.kind, route: route))
+        for part in credential.kind.parts {
+            credential.values[part.key] = values[part.option] ?? part.defaultValue
+        }
+        credential.place = place ?? .credential(InitialCredential.defaultName(credential.kind, route: route))
         return InitialConfiguration(
             url: url,
             route: route,
@@ -67,7 +69,7 @@ struct InitialDraft {
         guard url != nil else {
             throw .usage("which upstream? waystation init URL; on a terminal it asks", of: "init")
         }
-        for part in kind?.parts ?? [] where part.usual == nil && values[part.option] == nil {
+        for part in kind?.parts ?? [] where part.defaultValue == nil && values[part.option] == nil {
             throw .usage("--auth \(kind?.rawValue ?? "") needs --\(part.option)", of: "init")
         }
         let configuration = configuration

@@ -65,7 +65,7 @@ struct InitialQuestions {
         guard let kind = draft.kind, let secret = kind.secret else { return }
         for part in kind.parts where draft.values[part.option] == nil {
             let before = draft
-            draft.values[part.option] = try word(part.question, part.usual) { text in
+            draft.values[part.option] = try word(part.question, part.defaultValue) { text in
                 var tried = before
                 tried.values[part.option] = text
                 return InitialCheck(tried.configuration, file: file).refusal(of: .part(part.key))
@@ -73,7 +73,7 @@ struct InitialQuestions {
         }
         if draft.place == nil {
             let before = draft
-            let usual = InitialCredential.usualPlace(kind, route: draft.configuration.route)
+            let usual = InitialCredential.defaultName(kind, route: draft.configuration.route)
             let text = try word(
                 "Where the \(secret.word) is kept, the name of a systemd credential or the path of a file",
                 usual
