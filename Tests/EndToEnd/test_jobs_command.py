@@ -116,7 +116,7 @@ class JobsCommandTest(RelayTest):
         self.run_command("jobs", "watch", job, "--timeout", "1s", code=7)
         self.assertIn("waystation explain " + job, self.errors)
         self.assertEqual(self.run_command("jobs", "hold", job), f"{job}  held (operator_hold)\n")
-        self.assertIn(f"Do: waystation jobs release {job}", self.run_command("explain", job))
+        self.assertIn(f"Do: when it may go on: waystation jobs release {job}", self.run_command("explain", job))
         self.run_command("jobs", "release", job)
         self.run_command("jobs", "retry", job)
         eventually(
@@ -327,7 +327,7 @@ class JobsCommandTest(RelayTest):
         job = self.submit("up", "ok")
         self.assertRegex(self.run_command("routes"), r"\nup +paused .* down for work\n")
         eventually(lambda: "route_paused" in self.run_command("explain", job), "the job says that its route is paused")
-        self.assertIn("Do: waystation resume up", self.run_command("explain", job))
+        self.assertIn("Do: when the cause is gone: waystation resume up", self.run_command("explain", job))
         self.run_command("resume", "up")
         self.run_command("jobs", "watch", job, "--timeout", "15s")
         self.assertRegex(self.run_command("routes", "up"), r"(?m)^Jobs +1 succeeded$")
