@@ -1,7 +1,9 @@
 package import RelayBase
 
 /// An option of a job, which a field of the request, a member of a document, a program in Swift and the command name.
-package struct JobOption: Sendable {
+///
+/// A class, so that looking one up copies none of its texts.
+package final class JobOption: Sendable {
     /// The field of a request.
     package let field: StaticString
     package let value: OptionValue

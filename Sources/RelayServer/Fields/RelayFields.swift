@@ -32,9 +32,8 @@ extension RequestTerms {
             case .priority: try priority(fields.valueText(entry))
             case .idempotencyKey: try idempotencyKey(fields.valueText(entry))
             case .relay:
-                var read = own ?? OwnFields()
-                try read.take(entry, of: fields)
-                own = read
+                if own == nil { own = OwnFields() }
+                try own?.take(entry, of: fields)
                 return false
             }
             return true
