@@ -7,13 +7,13 @@ package struct JobChange: Sendable {
     package let route: String
     /// The user who handed it over; nil when that is not known.
     package let user: UInt32?
-    package var state: JobState
+    package let state: JobState
     /// Why it waits; nil when it does not, or when the state says it all.
     package let reason: WaitReason?
     /// Why it is over without success; nil when the state says it all.
-    package var end: EndReason?
+    package let end: EndReason?
     /// Attempts of its whole life.
-    package var attemptCount: Int
+    package let attemptCount: Int
     package let cause: Cause
     /// Whether it was over, and begins another life.
     package let isRevived: Bool

@@ -7,8 +7,23 @@ import RelayRoute
 /// A class, since it goes through many hands and each of them has the same: as a struct its copies cost a promoted
 /// request 4,500 instructions.
 package final class JobReport: Sendable {
-    /// Where it stands, and what brought it there.
-    package let change: JobChange
+    package let id: JobID
+    /// The route's name.
+    package let route: String
+    /// The user who handed it over; nil when that is not known.
+    package let user: UInt32?
+    /// Where it stands now.
+    package let state: JobState
+    /// Why it waits; nil when it does not, or when the state says it all.
+    package let reason: WaitReason?
+    /// Why it is over without success; nil when the state says it all.
+    package let end: EndReason?
+    /// Of its whole life.
+    package let attemptCount: Int
+    /// The cause that brought it to this.
+    package let cause: Cause
+    /// Whether it was over, and begins another life.
+    package let isRevived: Bool
     /// Its request line, its submitter and what else it came with; nil where only the store was asked.
     package let context: JobContext?
     /// Whether it was kept on disk.
@@ -43,15 +58,15 @@ package final class JobReport: Sendable {
         sentOnceBecause: String? = nil,
         keptJob: KeptJobName? = nil
     ) {
-        change = JobChange(
-            id: context.id,
-            route: context.route.name,
-            user: context.client?.user,
-            state: state,
-            end: end,
-            attemptCount: (context.history?.attempts ?? 0) + attempts.count,
-            cause: .run
-        )
+        id = context.id
+        route = context.route.name
+        user = context.client?.user
+        self.state = state
+        reason = nil
+        self.end = end
+        attemptCount = (context.history?.attempts ?? 0) + attempts.count
+        cause = .run
+        isRevived = false
         self.context = context
         isDurable = context.history != nil
         self.source = answer == nil ? nil : source
@@ -66,7 +81,9 @@ package final class JobReport: Sendable {
 
     /// A job as the store alone knows it.
     package init(_ change: JobChange, answeredWith: StandIn? = nil) {
-        self.change = change
+        (id, route, user, state) = (change.id, change.route, change.user, change.state)
+        (reason, end, attemptCount) = (change.reason, change.end, change.attemptCount)
+        (cause, isRevived) = (change.cause, change.isRevived)
         self.answeredWith = answeredWith
         isDurable = true
         attempts = []
@@ -74,59 +91,47 @@ package final class JobReport: Sendable {
         (sentOnceBecause, keptJob, permitWait) = (nil, nil, nil)
     }
 
-    /// The same account, as far as the rest says nothing else.
+    /// The same account, but for what is said here.
     private init(
         _ report: JobReport,
-        _ change: JobChange,
+        _ state: JobState,
+        end: EndReason?,
+        _ attemptCount: Int,
         failure: Failure?,
         attempts: [Attempt]? = nil,
         permitWait: Duration? = nil
     ) {
-        self.change = change
+        self.state = state
+        self.end = end
+        self.attemptCount = attemptCount
         self.failure = failure
         self.attempts = attempts ?? report.attempts
         self.permitWait = permitWait ?? report.permitWait
-        (context, isDurable, source, status) = (
-            report.context, report.isDurable, report.source, report.status
-        )
-        sentOnceBecause = report.sentOnceBecause
-        keptJob = report.keptJob
+        (id, route, user, reason) = (report.id, report.route, report.user, report.reason)
+        (cause, isRevived, isDurable) = (report.cause, report.isRevived, report.isDurable)
+        (context, source, status) = (report.context, report.source, report.status)
+        (sentOnceBecause, keptJob) = (report.sentOnceBecause, report.keptJob)
         answeredWith = report.answeredWith
     }
 
     /// The account of this run with what the store made of it; `attemptCount` is what it has had in all by then.
     package func settled(as state: JobState, end: EndReason?, attemptCount: Int) -> JobReport {
-        var change = change
-        (change.state, change.end, change.attemptCount) = (state, end, attemptCount)
-        return JobReport(self, change, failure: state == .succeeded ? nil : failure)
+        let failure = state == .succeeded ? nil : failure
+        return JobReport(self, state, end: end, attemptCount, failure: failure)
     }
 
     /// The account of a request whose answer broke off on its way to the caller.
     func broken(by failure: Failure, _ attempts: [Attempt]) -> JobReport {
-        var change = change
-        change.state = failure.isCallers ? .cancelled : .dead
-        return JobReport(self, change, failure: failure, attempts: attempts)
+        let state: JobState = failure.isCallers ? .cancelled : .dead
+        return JobReport(self, state, end: end, attemptCount, failure: failure, attempts: attempts)
     }
 
     /// The account of a request that waited so long for a permit of its route before it came to that.
     package func after(permitWait: Duration) -> JobReport {
-        JobReport(self, change, failure: failure, permitWait: permitWait)
+        JobReport(self, state, end: end, attemptCount, failure: failure, permitWait: permitWait)
     }
-}
 
-// The members of its change.
-extension JobReport {
     package typealias Cause = JobChange.Cause
-
-    package var id: JobID { change.id }
-    package var route: String { change.route }
-    package var user: UInt32? { change.user }
-    package var state: JobState { change.state }
-    package var reason: WaitReason? { change.reason }
-    package var end: EndReason? { change.end }
-    package var attemptCount: Int { change.attemptCount }
-    package var cause: Cause { change.cause }
-    package var isRevived: Bool { change.isRevived }
 }
 
 extension JobReport {
