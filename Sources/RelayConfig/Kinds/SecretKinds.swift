@@ -46,24 +46,17 @@ private var secretSection: Section<SecretDraft> {
     Section(
         "secret",
         "Where a secret is kept. The secret itself never stands in the configuration.",
-        prototype: SecretDraft(),
-        choices: [.exactlyOne("credential", "file", "env")],
-        fields: [
-            Field(
-                "credential",
-                .credentialFile,
-                \.credential,
-                "Name of a file in the directory systemd passes with LoadCredential=."
-            ),
-            Field("file", .absolutePath, \.file, "A file that neither its group nor others may read."),
-            Field(
-                "env",
-                .variableName,
-                \.environment,
-                "An environment variable; readable under /proc, so a file or credential is better."
-            ),
-        ]
-    ) { draft, node, reading in
+        of: SecretDraft(),
+        choices: [.exactlyOne("credential", "file", "env")]
+    ) {
+        Field("credential", .credentialFile, \.credential) {
+            "Name of a file in the directory systemd passes with LoadCredential=."
+        }
+        Field("file", .absolutePath, \.file) { "A file that neither its group nor others may read." }
+        Field("env", .variableName, \.environment) {
+            "An environment variable; readable under /proc, so a file or credential is better."
+        }
+    } check: { draft, node, reading in
         if draft.environment != nil {
             reading.warn(
                 "an environment variable can be read under /proc",

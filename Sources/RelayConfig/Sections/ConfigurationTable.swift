@@ -22,49 +22,33 @@ enum ConfigurationTable {
         Section(
             "configuration",
             "One JSON object. Every object may hold a \"$comment\", which is ignored.",
-            prototype: ConfigurationDraft(),
-            fields: [
-                Field("$schema", .string(), \.schema, "Where editors find the schema; the relay ignores it."),
-                Field(
-                    "listeners",
-                    listeners,
-                    \.listeners,
-                    "The sockets on which callers are served. Without the key they are jobs at /run/waystation/jobs.sock "
-                        + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
-                        + "(0600, role admin). A change takes effect at a restart."
-                ),
-                Field("storage", storage.kind, \.storage, "Where jobs are kept, and for how long."),
-                Field("limits", limits.kind, \.limits, "What all callers together may take."),
-                Field("log", log.kind, \.log, "What goes to the journal."),
-                Field(
-                    "constrained",
-                    constrained.kind,
-                    \.constrained,
-                    "What tells that the network is constrained; it never is without the key."
-                ),
-                Field(
-                    "credentials",
-                    credentials,
-                    \.credentials,
-                    "Credentials that several routes share, each by its name."
-                ),
-                Field(
-                    "defaults",
-                    defaultsKind,
-                    \.defaults,
-                    "What a route means when it does not say otherwise. Objects are merged key by key; "
-                        + "a list stands for a route that has none of its own."
-                ),
-                Field(
-                    "routes",
-                    routes,
-                    \.routes,
-                    "The upstream services, each by its name; the name stands in the path /r/NAME/."
-                ),
-                .reserved("telemetry"),
-                .foreign("metrics", "is what a listener with \"role\": \"metrics\" serves"),
-            ]
-        ) { draft, node, reading in
+            of: ConfigurationDraft()
+        ) {
+            Field("$schema", .string(), \.schema) { "Where editors find the schema; the relay ignores it." }
+            Field("listeners", listeners, \.listeners) {
+                "The sockets on which callers are served. Without the key they are jobs at /run/waystation/jobs.sock "
+                    + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
+                    + "(0600, role admin). A change takes effect at a restart."
+            }
+            Field("storage", storage.kind, \.storage) { "Where jobs are kept, and for how long." }
+            Field("limits", limits.kind, \.limits) { "What all callers together may take." }
+            Field("log", log.kind, \.log) { "What goes to the journal." }
+            Field("constrained", constrained.kind, \.constrained) {
+                "What tells that the network is constrained; it never is without the key."
+            }
+            Field("credentials", credentials, \.credentials) {
+                "Credentials that several routes share, each by its name."
+            }
+            Field("defaults", defaultsKind, \.defaults) {
+                "What a route means when it does not say otherwise. Objects are merged key by key; "
+                    + "a list stands for a route that has none of its own."
+            }
+            Field("routes", routes, \.routes) {
+                "The upstream services, each by its name; the name stands in the path /r/NAME/."
+            }
+            Field.reserved("telemetry")
+            Field.foreign("metrics", "is what a listener with \"role\": \"metrics\" serves")
+        } check: { draft, node, reading in
             checkListeners(node, &reading)
             checkUploads(draft.limits, node, &reading)
             if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
@@ -86,35 +70,19 @@ enum ConfigurationTable {
     }
 
     private static var log: Section<LogSettings> {
-        Section(
-            "log",
-            "What goes to the journal. Header values and bodies never do.",
-            prototype: LogSettings(),
-            fields: [
-                Field("level", .word(), \.level, "The least severe records that are written."),
-                Field(
-                    "format",
-                    .word(),
-                    \.format,
-                    "How records are written to standard error: as text, or as JSON, one object a line, with the names of "
-                        + "the journal's fields, strings all, and TIMESTAMP. Records that go to the journal always have "
-                        + "all their fields. A change waits for a restart."
-                ),
-                Field(
-                    "bodies",
-                    .word(reserved: ["on_failure"]),
-                    \.bodies,
-                    "Whether bodies are written."
-                ),
-                Field(
-                    "redact_headers",
-                    .list(redactedHeader, maximum: 100),
-                    \.redactedHeaders,
-                    "Headers of an answer whose values the document of a job (GET /v1/jobs/ID?include=body) does not show. "
-                        + "Whoever handed the request over, and whoever fetches its answer, gets them all the same."
-                ),
-            ]
-        )
+        Section("log", "What goes to the journal. Header values and bodies never do.", of: LogSettings()) {
+            Field("level", .word(), \.level) { "The least severe records that are written." }
+            Field("format", .word(), \.format) {
+                "How records are written to standard error: as text, or as JSON, one object a line, with the names of "
+                    + "the journal's fields, strings all, and TIMESTAMP. Records that go to the journal always have "
+                    + "all their fields. A change waits for a restart."
+            }
+            Field("bodies", .word(reserved: ["on_failure"]), \.bodies) { "Whether bodies are written." }
+            Field("redact_headers", .list(redactedHeader, maximum: 100), \.redactedHeaders) {
+                "Headers of an answer whose values the document of a job (GET /v1/jobs/ID?include=body) does not show. "
+                    + "Whoever handed the request over, and whoever fetches its answer, gets them all the same."
+            }
+        }
     }
 
     private static var redactedHeader: ValueKind<String> {

@@ -16,17 +16,12 @@ extension ConfigurationTable {
             "constrained",
             "What tells that the network is constrained: upstreams that are used when_constrained then take the "
                 + "place of the first one of their route. Any of the sources is enough.",
-            prototype: ConstrainedDraft(),
-            fields: [
-                Field(
-                    "when",
-                    .list(source.kind, minimum: 1, maximum: 20),
-                    \.when,
-                    isRequired: true,
-                    "The sources."
-                )
-            ]
-        ) { draft, node, reading in
+            of: ConstrainedDraft()
+        ) {
+            Field("when", .list(source.kind, minimum: 1, maximum: 20), \.when, isRequired: true) {
+                "The sources."
+            }
+        } check: { draft, node, reading in
             guard let list = node["when"]?.value else { return }
             reading.within("when") { reading in
                 checkUnique("file_exists", in: list, "source", &reading)
@@ -46,24 +41,17 @@ extension ConfigurationTable {
         Section(
             "constrained_source",
             "One source.",
-            prototype: ConstrainedSourceDraft(),
-            choices: [.exactlyOne("file_exists", "control")],
-            fields: [
-                Field(
-                    "file_exists",
-                    .absolutePath,
-                    \.file,
-                    "A file that is there while the network is constrained. A change is seen within a second."
-                ),
-                Field(
-                    "control",
-                    .boolean,
-                    \.control,
-                    "Lets operators decide with \"waystation constrained\"; what they say overrides the files "
-                        + "until they leave it to them again, or the relay is restarted."
-                ),
-            ]
-        ) { draft, node, reading in
+            of: ConstrainedSourceDraft(),
+            choices: [.exactlyOne("file_exists", "control")]
+        ) {
+            Field("file_exists", .absolutePath, \.file) {
+                "A file that is there while the network is constrained. A change is seen within a second."
+            }
+            Field("control", .boolean, \.control) {
+                "Lets operators decide with \"waystation constrained\"; what they say overrides the files "
+                    + "until they leave it to them again, or the relay is restarted."
+            }
+        } check: { draft, node, reading in
             guard draft.control == false else { return }
             reading.error(
                 "\"control\" takes true",

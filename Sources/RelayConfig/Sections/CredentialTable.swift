@@ -58,37 +58,27 @@ extension ConfigurationTable {
         + "of the route's rules unless one of them has refresh_credentials."
 
     private static var headerAuth: Section<FixedDraft> {
-        Section(
-            "header_auth",
-            "A fixed value in a header of the upstream's choice.",
-            prototype: FixedDraft(),
-            fields: [
-                .tag("type", "header", tagDoc),
-                Field(
-                    "name",
-                    .fieldName(.credential),
-                    \.name,
-                    isRequired: true,
-                    "The header, such as X-Api-Key."
-                ),
-                Field("value", .secret, \.secret, isRequired: true, "The header's value."),
-            ]
-        )
+        Section("header_auth", "A fixed value in a header of the upstream's choice.", of: FixedDraft()) {
+            Field.tag("type", "header", tagDoc)
+            Field("name", .fieldName(.credential), \.name, isRequired: true) {
+                "The header, such as X-Api-Key."
+            }
+            Field("value", .secret, \.secret, isRequired: true) { "The header's value." }
+        }
     }
 
     private static var bearerAuth: Section<FixedDraft> {
         Section(
             "bearer_auth",
             "A token in Authorization: Bearer.",
-            prototype: FixedDraft(),
-            choices: [.exactlyOne("token", "credential")],
-            fields: [
-                .tag("type", "bearer", tagDoc),
-                Field("token", .secret, \.secret, "A fixed token."),
-                Field("credential", .name, \.credential, "One of \"credentials\", by name."),
-                Field("refresh_on_401", .boolean, \.refreshesOn401, refreshDoc + " A fixed token never is."),
-            ]
-        ) { draft, node, reading in
+            of: FixedDraft(),
+            choices: [.exactlyOne("token", "credential")]
+        ) {
+            Field.tag("type", "bearer", tagDoc)
+            Field("token", .secret, \.secret) { "A fixed token." }
+            Field("credential", .name, \.credential) { "One of \"credentials\", by name." }
+            Field("refresh_on_401", .boolean, \.refreshesOn401) { refreshDoc + " A fixed token never is." }
+        } check: { draft, node, reading in
             guard let name = draft.credential else { return }
             let names = reading.root["credentials"]?.value.memberNames ?? []
             if names.contains(name) { return }
@@ -103,16 +93,11 @@ extension ConfigurationTable {
     }
 
     private static var basicAuth: Section<FixedDraft> {
-        Section(
-            "basic_auth",
-            "A user name and password (RFC 7617).",
-            prototype: FixedDraft(),
-            fields: [
-                .tag("type", "basic", tagDoc),
-                Field("username", username, \.name, isRequired: true, "The user name; no colon."),
-                Field("password", .secret, \.secret, isRequired: true, "The password."),
-            ]
-        )
+        Section("basic_auth", "A user name and password (RFC 7617).", of: FixedDraft()) {
+            Field.tag("type", "basic", tagDoc)
+            Field("username", username, \.name, isRequired: true) { "The user name; no colon." }
+            Field("password", .secret, \.secret, isRequired: true) { "The password." }
+        }
     }
 
     private static var username: ValueKind<String> {

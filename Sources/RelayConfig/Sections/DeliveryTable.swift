@@ -6,50 +6,31 @@ extension ConfigurationTable {
         Section(
             "delivery",
             "Whether requests are answered or kept, and how those that are kept are delivered.",
-            prototype: DeliverySettings(),
-            fields: [
-                Field(
-                    "mode",
-                    .word(meant: ["async": "durable", "respond-async": "durable"]),
-                    \.mode,
-                    "sync answers when the request is done, unless the caller asks for it to be kept; durable keeps every "
-                        + "request on disk and answers 202."
-                ),
-                Field(
-                    "expires_after",
-                    .duration(.seconds(1) ... .seconds(365 * 86_400)),
-                    \.expiresAfter,
-                    "How long after its acceptance a job may still be delivered; timeouts.total does not bound one."
-                ),
-                Field(
-                    "ordering",
-                    .word(),
-                    \.ordering,
-                    "Which jobs go one at a time and in their order: those of one user with the same Waystation-Ordering-Key, "
-                        + "or all of the route."
-                ),
-                Field(
-                    "max_attempts",
-                    .integer(1...1000),
-                    \.maxAttempts,
-                    "Attempts of one durable job; the route's max_attempts when it is absent."
-                ),
-                Field(
-                    "keep_requests",
-                    .word(),
-                    \.keepsRequests,
-                    "Whether the requests of jobs that are over are kept until storage.retention takes them; without its "
-                        + "request no job can be retried."
-                ),
-                Field(
-                    "keep_responses",
-                    .word(),
-                    \.keepsResponses,
-                    "Whether the last answers are kept until storage.retention takes them. Who waits for one that is not kept "
-                        + "is told what became of the job, and 202."
-                ),
-            ]
-        )
+            of: DeliverySettings()
+        ) {
+            Field("mode", .word(meant: ["async": "durable", "respond-async": "durable"]), \.mode) {
+                "sync answers when the request is done, unless the caller asks for it to be kept; durable keeps every "
+                    + "request on disk and answers 202."
+            }
+            Field("expires_after", .duration(.seconds(1) ... .seconds(365 * 86_400)), \.expiresAfter) {
+                "How long after its acceptance a job may still be delivered; timeouts.total does not bound one."
+            }
+            Field("ordering", .word(), \.ordering) {
+                "Which jobs go one at a time and in their order: those of one user with the same Waystation-Ordering-Key, "
+                    + "or all of the route."
+            }
+            Field("max_attempts", .integer(1...1000), \.maxAttempts) {
+                "Attempts of one durable job; the route's max_attempts when it is absent."
+            }
+            Field("keep_requests", .word(), \.keepsRequests) {
+                "Whether the requests of jobs that are over are kept until storage.retention takes them; without its "
+                    + "request no job can be retried."
+            }
+            Field("keep_responses", .word(), \.keepsResponses) {
+                "Whether the last answers are kept until storage.retention takes them. Who waits for one that is not kept "
+                    + "is told what became of the job, and 202."
+            }
+        }
     }
 
     static var signing: ValueKind<SigningDraft> {
@@ -66,19 +47,14 @@ extension ConfigurationTable {
             "standard_webhooks",
             "Webhook-Id, Webhook-Timestamp and Webhook-Signature on every attempt (Standard Webhooks 1.0.0). The id is "
                 + "the job's, so that a receiver can tell what it has had before.",
-            prototype: SigningDraft(),
-            fields: [
-                .tag("type", "standard_webhooks", "Chooses the kind."),
-                Field(
-                    "secrets",
-                    .list(.secret, minimum: 1, maximum: 8),
-                    \.secrets,
-                    isRequired: true,
-                    "What signs, each of them: several while one takes the place of another. whsec_ and base64 of 24 to "
-                        + "64 bytes signs with HMAC-SHA256, whsk_ and base64 of a private key with ed25519."
-                ),
-            ]
-        ) { draft, node, reading in
+            of: SigningDraft()
+        ) {
+            Field.tag("type", "standard_webhooks", "Chooses the kind.")
+            Field("secrets", .list(.secret, minimum: 1, maximum: 8), \.secrets, isRequired: true) {
+                "What signs, each of them: several while one takes the place of another. whsec_ and base64 of 24 to "
+                    + "64 bytes signs with HMAC-SHA256, whsk_ and base64 of a private key with ed25519."
+            }
+        } check: { draft, node, reading in
             for (index, reference) in draft.secrets.enumerated()
             where draft.secrets[..<index].contains(reference) {
                 reading.error("another entry names the same secret", in: node, at: ["secrets", "\(index)"])

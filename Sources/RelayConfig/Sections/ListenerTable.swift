@@ -38,83 +38,70 @@ extension ConfigurationTable {
         Section(
             "listener",
             "One socket on which callers are served.",
-            prototype: ListenerDraft(),
-            choices: [.exactlyOne("unix", "tcp")],
-            fields: [
-                Field(
-                    "name",
-                    .name,
-                    \.name,
-                    isRequired: true,
-                    "Its name in the journal, and of the file descriptor systemd passes for it."
-                ),
-                Field(
-                    "unix",
-                    .socketPath,
-                    \.unix,
-                    "Path of a Unix socket. Of a socket that systemd passes its unit says path, mode and group "
-                        + "(ListenStream=, SocketMode=, SocketGroup=), and these keys nothing."
-                ),
-                Field(
-                    "tcp",
-                    .loopback,
-                    \.tcp,
-                    "A loopback address and port, for callers that cannot use a Unix socket."
-                ),
-                Field("mode", mode, \.mode, "Permissions of the Unix socket, four octal digits."),
-                Field("group", .string(upTo: 255), \.group, "The group that owns the Unix socket."),
-                Field(
-                    "role",
-                    .word(),
-                    \.role,
-                    "What callers may do here at most: metrics reads /metrics and nothing else, submit uses routes and "
-                        + "sees its own jobs, read sees everything, operate may also change jobs and routes, admin may "
-                        + "reload."
-                ),
-                Field(
-                    "allow_users",
-                    .list(.user),
-                    \.allowedUsers,
-                    "Users who may connect, by name or number; empty allows everyone who can open the socket."
-                ),
-            ],
-            check: checkListener
-        )
-    }
-
-    private static func checkListener(_ draft: ListenerDraft, _ node: JSONNode, _ reading: inout ReadContext)
-    {
-        if draft.tcp != nil {
-            for key in ["mode", "group"] {
-                guard let member = node[key] else { continue }
-                reading.error("\"\(key)\" belongs to a Unix socket", at: member.nameRange, hint: "remove it")
+            of: ListenerDraft(),
+            choices: [.exactlyOne("unix", "tcp")]
+        ) {
+            Field("name", .name, \.name, isRequired: true) {
+                "Its name in the journal, and of the file descriptor systemd passes for it."
             }
-            // The kernel names the user behind a Unix socket, not the one behind a port.
-            if let member = node["allow_users"] {
-                reading.error(
-                    "\"allow_users\" cannot be enforced on a port in this version",
-                    at: member.nameRange,
-                    hint: "remove it, or serve these users on a Unix socket"
-                )
+            Field("unix", .socketPath, \.unix) {
+                "Path of a Unix socket. Of a socket that systemd passes its unit says path, mode and group "
+                    + "(ListenStream=, SocketMode=, SocketGroup=), and these keys nothing."
             }
-            if draft.role.includes(.read) {
+            Field("tcp", .loopback, \.tcp) {
+                "A loopback address and port, for callers that cannot use a Unix socket."
+            }
+            Field("mode", mode, \.mode) { "Permissions of the Unix socket, four octal digits." }
+            Field("group", .string(upTo: 255), \.group) { "The group that owns the Unix socket." }
+            Field("role", .word(), \.role) {
+                "What callers may do here at most: metrics reads /metrics and nothing else, submit uses routes and "
+                    + "sees its own jobs, read sees everything, operate may also change jobs and routes, admin may "
+                    + "reload."
+            }
+            Field("allow_users", .list(.user), \.allowedUsers) {
+                "Users who may connect, by name or number; empty allows everyone who can open the socket."
+            }
+        } check: { draft, node, reading in
+            if draft.tcp != nil {
+                for key in ["mode", "group"] {
+                    guard let member = node[key] else { continue }
+                    reading.error(
+                        "\"\(key)\" belongs to a Unix socket",
+                        at: member.nameRange,
+                        hint: "remove it"
+                    )
+                }
+                // The kernel names the user behind a Unix socket, not the one behind a port.
+                if let member = node["allow_users"] {
+                    reading.error(
+                        "\"allow_users\" cannot be enforced on a port in this version",
+                        at: member.nameRange,
+                        hint: "remove it, or serve these users on a Unix socket"
+                    )
+                }
+                if draft.role.includes(.read) {
+                    reading.warn(
+                        "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
+                        in: node,
+                        at: ["tcp"],
+                        hint: "use a Unix socket with \"mode\" and \"allow_users\""
+                    )
+                }
+            } else if draft.mode & 0o002 != 0, draft.role.includes(.read), draft.allowedUsers.isEmpty {
                 reading.warn(
                     "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
                     in: node,
-                    at: ["tcp"],
-                    hint: "use a Unix socket with \"mode\" and \"allow_users\""
+                    at: ["mode"],
+                    hint: "write \"0660\" or name those who may connect with \"allow_users\""
                 )
             }
-        } else if draft.mode & 0o002 != 0, draft.role.includes(.read), draft.allowedUsers.isEmpty {
-            reading.warn(
-                "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
-                in: node,
-                at: ["mode"],
-                hint: "write \"0660\" or name those who may connect with \"allow_users\""
-            )
-        }
-        if let group = draft.group, node["group"] != nil, reading.accounts.group(group) == nil {
-            reading.warn("no group named \"\(printable(group))\" on this machine", in: node, at: ["group"])
+            if let group = draft.group, node["group"] != nil, reading.accounts.group(group) == nil {
+                reading.warn(
+                    "no group named \"\(printable(group))\" on this machine",
+                    in: node,
+                    at: ["group"]
+                )
+            }
         }
     }
 

@@ -4,36 +4,22 @@ import RelayRoute
 
 extension ConfigurationTable {
     /// The keys of a route that say what is done to requests and answers, in the order of an attempt.
-    static var messageFields: [Field<RouteDraft>] {
-        [
-            Field("request", request.kind, \.request, "What is changed in every request."),
-            Field(
-                "prepare",
-                .list(preparation, maximum: 20),
-                \.prepare,
-                "Headers that are computed for the job or for each attempt."
-            ),
-            Field(
-                "api_error",
-                apiError,
-                \.apiError,
-                "Which answers are the upstream's own error documents, on any status."
-            ),
-            Field(
-                "quick_recovery",
-                .list(quickRecovery, maximum: 50),
-                \.quickRecovery,
-                "Failures that are successes after all: read before every recovery rule, costing no attempt."
-            ),
-            Field("success", success.kind, \.success, "What an answer must be to count as success."),
-            Field("response", response.kind, \.response, "What is made of a successful answer."),
-            Field(
-                "error_types",
-                .list(errorType, maximum: 100),
-                \.errorTypes,
-                "Names failures before the recovery rules read them; the first that matches counts."
-            ),
-        ]
+    @FieldList<RouteDraft> static var messageFields: [Field<RouteDraft>] {
+        Field("request", request.kind, \.request) { "What is changed in every request." }
+        Field("prepare", .list(preparation, maximum: 20), \.prepare) {
+            "Headers that are computed for the job or for each attempt."
+        }
+        Field("api_error", apiError, \.apiError) {
+            "Which answers are the upstream's own error documents, on any status."
+        }
+        Field("quick_recovery", .list(quickRecovery, maximum: 50), \.quickRecovery) {
+            "Failures that are successes after all: read before every recovery rule, costing no attempt."
+        }
+        Field("success", success.kind, \.success) { "What an answer must be to count as success." }
+        Field("response", response.kind, \.response) { "What is made of a successful answer." }
+        Field("error_types", .list(errorType, maximum: 100), \.errorTypes) {
+            "Names failures before the recovery rules read them; the first that matches counts."
+        }
     }
 
     private struct RequestHeaders {
@@ -49,67 +35,40 @@ extension ConfigurationTable {
     }
 
     private static var request: Section<RequestRules> {
-        Section(
-            "request",
-            "What is changed in every request.",
-            prototype: unchangedRequest,
-            fields: [
-                Field("headers", requestHeaders.kind, \.self, "Headers to set and to remove."),
-                Field("query", requestQuery.kind, \.self, "Query parameters to set."),
-                Field("wrap", .memberPointer, \.wrap, "Puts the JSON body under this pointer."),
-                Field(
-                    "propagate",
-                    .word(),
-                    \.propagation,
-                    "Whose trace context goes to the upstream: caller passes traceparent, tracestate and baggage of the "
-                        + "caller on; none leaves them out, since baggage may hold what is nobody else's, and a trace ends "
-                        + "where another's service begins. A header of headers.set goes out with both."
-                ),
-                Field(
-                    "allow_empty_segments",
-                    .boolean,
-                    \.allowsEmptySegments,
-                    "Whether a path with an empty segment, as in a//b, is passed on; otherwise it is refused, since some "
-                        + "servers leave empty segments out."
-                ),
-            ]
-        )
+        Section("request", "What is changed in every request.", of: unchangedRequest) {
+            Field("headers", requestHeaders.kind, \.self) { "Headers to set and to remove." }
+            Field("query", requestQuery.kind, \.self) { "Query parameters to set." }
+            Field("wrap", .memberPointer, \.wrap) { "Puts the JSON body under this pointer." }
+            Field("propagate", .word(), \.propagation) {
+                "Whose trace context goes to the upstream: caller passes traceparent, tracestate and baggage of the "
+                    + "caller on; none leaves them out, since baggage may hold what is nobody else's, and a trace ends "
+                    + "where another's service begins. A header of headers.set goes out with both."
+            }
+            Field("allow_empty_segments", .boolean, \.allowsEmptySegments) {
+                "Whether a path with an empty segment, as in a//b, is passed on; otherwise it is refused, since some "
+                    + "servers leave empty segments out."
+            }
+        }
     }
 
     private static var requestHeaders: Section<RequestRules> {
-        Section(
-            "request_headers",
-            "Headers to set and to remove.",
-            prototype: RequestRules(),
-            fields: [
-                Field("set", .fields(.set), \.setFields, "Headers that replace the caller's."),
-                Field(
-                    "remove",
-                    .list(.field(.remove), maximum: 100),
-                    \.removeFields,
-                    "Headers that are not passed on."
-                ),
-            ]
-        )
+        Section("request_headers", "Headers to set and to remove.", of: RequestRules()) {
+            Field("set", .fields(.set), \.setFields) { "Headers that replace the caller's." }
+            Field("remove", .list(.field(.remove), maximum: 100), \.removeFields) {
+                "Headers that are not passed on."
+            }
+        }
     }
 
     private static var requestQuery: Section<RequestRules> {
-        Section(
-            "request_query",
-            "Query parameters to set.",
-            prototype: RequestRules(),
-            fields: [
-                Field(
-                    "set",
-                    .queryParameters,
-                    \.query.parameters,
-                    "Parameters that every attempt carries, in the place of the caller's of the same name. A value is "
-                        + "text, written as it is meant, or a secret. They stand in no job and no log, and a secret is taken "
-                        + "out of Location, Content-Location, Link and Refresh of an answer, however it is written there. What "
-                        + "the upstream repeats in other fields or in the content is passed on."
-                )
-            ]
-        )
+        Section("request_query", "Query parameters to set.", of: RequestRules()) {
+            Field("set", .queryParameters, \.query.parameters) {
+                "Parameters that every attempt carries, in the place of the caller's of the same name. A value is "
+                    + "text, written as it is meant, or a secret. They stand in no job and no log, and a secret is taken "
+                    + "out of Location, Content-Location, Link and Refresh of an answer, however it is written there. What "
+                    + "the upstream repeats in other fields or in the content is passed on."
+            }
+        }
     }
 
     private struct PreparationDraft {
@@ -124,49 +83,27 @@ extension ConfigurationTable {
             pattern: ValueKind<String>.fieldNamePattern,
             isSensitive: true
         ) { name throws(Refusal) in _ = try checkFieldName(name, for: .set) }
-        return Section(
-            "prepare",
-            "One step of preparation.",
-            prototype: PreparationDraft(),
-            fields: [
-                Field(
-                    "each",
-                    .word(),
-                    \.each,
-                    isRequired: true,
-                    "Once for the job, or anew for each attempt from the request as it came."
-                ),
-                Field(
-                    "set_header",
-                    templates,
-                    \.fields,
-                    isRequired: true,
-                    "Headers whose values may hold {job.id}, {now}, {attempt} and {route}."
-                ),
-            ]
-        ).kind.compactMap { draft in
+        return Section("prepare", "One step of preparation.", of: PreparationDraft()) {
+            Field("each", .word(), \.each, isRequired: true) {
+                "Once for the job, or anew for each attempt from the request as it came."
+            }
+            Field("set_header", templates, \.fields, isRequired: true) {
+                "Headers whose values may hold {job.id}, {now}, {attempt} and {route}."
+            }
+        }.kind.compactMap { draft in
             PreparationStep(phase: draft.each, fields: draft.fields.map { ($0.name, $0.value) })
         }
     }
 
     private static var apiError: ValueKind<APIErrorRule> {
-        Section(
-            "api_error",
-            "Which answers are error documents.",
-            prototype: APIErrorRule(require: []),
-            fields: [
-                Field(
-                    "require",
-                    .list(.pointer, minimum: 1, maximum: 20),
-                    \.require,
-                    isRequired: true,
-                    "Pointers that must all lead to something that is not null."
-                ),
-                Field("statuses", .statusesOrAny, \.statuses, "Statuses on which the body is looked at."),
-                Field("code", .pointer, \.code, "Where the upstream's own error code stands."),
-                Field("title", .pointer, \.title, "Where its text stands."),
-            ]
-        ).kind
+        Section("api_error", "Which answers are error documents.", of: APIErrorRule(require: [])) {
+            Field("require", .list(.pointer, minimum: 1, maximum: 20), \.require, isRequired: true) {
+                "Pointers that must all lead to something that is not null."
+            }
+            Field("statuses", .statusesOrAny, \.statuses) { "Statuses on which the body is looked at." }
+            Field("code", .pointer, \.code) { "Where the upstream's own error code stands." }
+            Field("title", .pointer, \.title) { "Where its text stands." }
+        }.kind
     }
 
     private struct QuickRecoveryDraft {
@@ -182,22 +119,14 @@ extension ConfigurationTable {
     }
 
     private static var quickRecovery: ValueKind<QuickRecoveryRule> {
-        let answer = Section(
-            "quick_answer",
-            "The answer the caller gets.",
-            prototype: QuickAnswer(),
-            fields: [
-                Field("status", .status, \.status, isRequired: true, "The status."),
-                Field("headers", .fields(.answer), \.fields, "The headers."),
-                Field(
-                    "json",
-                    .jsonTemplate,
-                    \.json,
-                    "The body. {\"$header\": NAME} and {\"$status\": true} in it stand for the upstream's header "
-                        + "and status."
-                ),
-            ]
-        ) { draft, node, reading in
+        let answer = Section("quick_answer", "The answer the caller gets.", of: QuickAnswer()) {
+            Field("status", .status, \.status, isRequired: true) { "The status." }
+            Field("headers", .fields(.answer), \.fields) { "The headers." }
+            Field("json", .jsonTemplate, \.json) {
+                "The body. {\"$header\": NAME} and {\"$status\": true} in it stand for the upstream's header "
+                    + "and status."
+            }
+        } check: { draft, node, reading in
             guard draft.status.forbidsContent, let body = node["json"] else { return }
             reading.error(
                 "status \(draft.status.rawValue) has no body",
@@ -205,27 +134,15 @@ extension ConfigurationTable {
                 hint: "remove it"
             )
         }
-        return Section(
-            "quick_recovery",
-            "One failure that is a success.",
-            prototype: QuickRecoveryDraft(),
-            fields: [
-                Field(
-                    "on",
-                    .list(.failureWord, minimum: 1, maximum: 100),
-                    \.on,
-                    isRequired: true,
-                    "The failures it acts on, as in recovery; \"exhausted\" is none here."
-                ),
-                Field(
-                    "methods",
-                    .list(.method, maximum: 20),
-                    \.methods,
-                    "The methods it acts on; empty means all."
-                ),
-                Field("as", answer.kind, \.answer, isRequired: true, "The answer the caller gets."),
-            ]
-        ).kind.compactMap { draft in
+        return Section("quick_recovery", "One failure that is a success.", of: QuickRecoveryDraft()) {
+            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on, isRequired: true) {
+                "The failures it acts on, as in recovery; \"exhausted\" is none here."
+            }
+            Field("methods", .list(.method, maximum: 20), \.methods) {
+                "The methods it acts on; empty means all."
+            }
+            Field("as", answer.kind, \.answer, isRequired: true) { "The answer the caller gets." }
+        }.kind.compactMap { draft in
             QuickRecoveryRule(
                 on: FailureMatcher(draft.on.compactMap(FailureMatcher.token)),
                 methods: draft.methods,
@@ -253,66 +170,38 @@ extension ConfigurationTable {
     }
 
     private static var header: Section<HeaderDraft> {
-        Section(
-            "answer_header",
-            "A header that an answer may have.",
-            prototype: HeaderDraft(),
-            fields: [
-                Field("name", .field(.answer), \.name, isRequired: true, "Its name."),
-                Field(
-                    "value",
-                    .fieldValue,
-                    \.value,
-                    "Its value, whatever the case of its letters; any when it is absent."
-                ),
-            ]
-        )
+        Section("answer_header", "A header that an answer may have.", of: HeaderDraft()) {
+            Field("name", .field(.answer), \.name, isRequired: true) { "Its name." }
+            Field("value", .fieldValue, \.value) {
+                "Its value, whatever the case of its letters; any when it is absent."
+            }
+        }
     }
 
     private static var errorType: ValueKind<ErrorTypeRule> {
-        Section(
-            "error_type",
-            "A name for failures.",
-            prototype: ErrorTypeDraft(),
-            fields: [
-                Field(
-                    "on",
-                    .list(.failureWord, minimum: 1, maximum: 100),
-                    \.on,
-                    "The failures it names, as in recovery; all when it is absent."
-                ),
-                Field(
-                    "api_code",
-                    .list(.string(), maximum: 1000),
-                    \.apiCodes,
-                    "The upstream's own codes it names, as api_error found them."
-                ),
-                Field(
-                    "header",
-                    header.kind,
-                    \.header,
-                    "A header of the answer without which the entry names nothing."
-                ),
-                Field("kind", .kindName, \.kind, isRequired: true, "The name."),
-                Field(
-                    "retryable",
-                    .boolean,
-                    \.isRetryable,
-                    "False keeps retry rules from acting on it, whatever they match; and neither circuit_breaker, "
-                        + "adaptive_concurrency, throttling nor a cooldown takes such an answer for the upstream's trouble. "
-                        + "With a rule above all others that has \"dead_letter\" or \"fail\" it ends a request or a job for "
-                        + "good."
-                ),
-                Field(
-                    "treat_as_status",
-                    .status,
-                    \.treatAsStatus,
-                    "The status rules match against instead of the real one. Like a real one it decides whether the "
-                        + "request was refused: with a 4xx, or 503 beside a Retry-After, it is repeated whatever its "
-                        + "method."
-                ),
-            ]
-        ).kind.compactMap { draft in
+        Section("error_type", "A name for failures.", of: ErrorTypeDraft()) {
+            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on) {
+                "The failures it names, as in recovery; all when it is absent."
+            }
+            Field("api_code", .list(.string(), maximum: 1000), \.apiCodes) {
+                "The upstream's own codes it names, as api_error found them."
+            }
+            Field("header", header.kind, \.header) {
+                "A header of the answer without which the entry names nothing."
+            }
+            Field("kind", .kindName, \.kind, isRequired: true) { "The name." }
+            Field("retryable", .boolean, \.isRetryable) {
+                "False keeps retry rules from acting on it, whatever they match; and neither circuit_breaker, "
+                    + "adaptive_concurrency, throttling nor a cooldown takes such an answer for the upstream's trouble. "
+                    + "With a rule above all others that has \"dead_letter\" or \"fail\" it ends a request or a job for "
+                    + "good."
+            }
+            Field("treat_as_status", .status, \.treatAsStatus) {
+                "The status rules match against instead of the real one. Like a real one it decides whether the "
+                    + "request was refused: with a 4xx, or 503 beside a Retry-After, it is repeated whatever its "
+                    + "method."
+            }
+        }.kind.compactMap { draft in
             ErrorTypeRule(
                 on: draft.on.map { FailureMatcher($0.compactMap(FailureMatcher.token)) },
                 apiCodes: draft.apiCodes,

@@ -8,61 +8,38 @@ extension ConfigurationTable {
         let word = isRefreshToken ? "oauth2_refresh_token" : "oauth2_client_credentials"
         var prototype = OAuth2Draft()
         prototype.isRefreshToken = isRefreshToken
-        var fields: [Field<OAuth2Draft>] = [
-            .tag("type", word, "Chooses the kind."),
-            Field("token_url", .resourceURL, \.tokenURL, isRequired: true, "The token endpoint."),
-            Field(
-                "client_id",
-                .string(mayBeEmpty: false),
-                \.clientID,
-                isRequired: true,
-                "The client's identifier."
-            ),
-            Field(
-                "client_secret",
-                .secret,
-                \.clientSecret,
-                isRequired: !isRefreshToken,
-                "The client's secret."
-            ),
-        ]
-        if isRefreshToken {
-            fields.append(
-                Field(
-                    "refresh_token",
-                    .secret,
-                    \.refreshToken,
-                    isRequired: true,
-                    "The first refresh token. Those the endpoint gives later are kept in the state directory "
-                        + "(refresh-tokens, mode 0600) and used after a restart."
-                )
-            )
-        }
-        fields += tokenFields
-        if !isShared { fields.append(Field("refresh_on_401", .boolean, \.refreshesOn401, refreshDoc)) }
-        if isShared {
-            fields += [
-                Field(
-                    "allow_addresses",
-                    .list(.addressRange, maximum: 100),
-                    \.allowAddresses,
-                    "Ranges of addresses that are not public and may be dialled all the same."
-                ),
-                Field(
-                    "ca_file",
-                    .absolutePath,
-                    \.authorityFile,
-                    "PEM file with the only authorities to trust; without it the system's are trusted."
-                ),
-            ]
-        }
         return Section(
             (isShared ? "shared_" : "") + word,
             isRefreshToken
                 ? "A refresh token grant (RFC 6749, 6)." : "A client credentials grant (RFC 6749, 4.4).",
-            prototype: prototype,
-            fields: fields
-        ) { draft, node, reading in
+            of: prototype
+        ) {
+            Field.tag("type", word, "Chooses the kind.")
+            Field("token_url", .resourceURL, \.tokenURL, isRequired: true) { "The token endpoint." }
+            Field("client_id", .string(mayBeEmpty: false), \.clientID, isRequired: true) {
+                "The client's identifier."
+            }
+            Field("client_secret", .secret, \.clientSecret, isRequired: !isRefreshToken) {
+                "The client's secret."
+            }
+            if isRefreshToken {
+                Field("refresh_token", .secret, \.refreshToken, isRequired: true) {
+                    "The first refresh token. Those the endpoint gives later are kept in the state directory "
+                        + "(refresh-tokens, mode 0600) and used after a restart."
+                }
+            }
+            tokenFields
+            if isShared {
+                Field("allow_addresses", .list(.addressRange, maximum: 100), \.allowAddresses) {
+                    "Ranges of addresses that are not public and may be dialled all the same."
+                }
+                Field("ca_file", .absolutePath, \.authorityFile) {
+                    "PEM file with the only authorities to trust; without it the system's are trusted."
+                }
+            } else {
+                Field("refresh_on_401", .boolean, \.refreshesOn401) { refreshDoc }
+            }
+        } check: { draft, node, reading in
             guard isShared, let url = draft.tokenURL else { return }
             let place = ["token_url"]
             checkHost(url, allowed: draft.allowAddresses, by: "credential", in: node, at: place, &reading)
@@ -71,88 +48,57 @@ extension ConfigurationTable {
     }
 
     /// The fields that say what is asked for, and when.
-    private static var tokenFields: [Field<OAuth2Draft>] {
-        [
-            Field(
-                "client_auth",
-                .word(),
-                \.clientAuthentication,
-                "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
-            ),
-            Field("scopes", .list(scope, maximum: 100), \.scopes, "The scopes to ask for."),
-            Field(
-                "refresh_before_expiry",
-                .duration(.zero ... .seconds(86_400)),
-                \.refreshBeforeExpiry,
-                "How long before its expiry a token is replaced while the old one still serves."
-            ),
-            Field(
-                "failure_cooldown",
-                .duration(.zero ... .seconds(3600)),
-                \.failureCooldown,
-                "How long a failed request for a token is remembered before the next is tried."
-            ),
-            Field(
-                "timeout",
-                .duration(.milliseconds(1) ... .seconds(600)),
-                \.timeout,
-                "The longest one request for a token may take."
-            ),
-            Field("token_request", tokenRequest.kind, \.request, "What the request for a token has besides."),
-            Field("answer", tokenAnswer.kind, \.answer, "Where the endpoint's answer has what."),
-        ]
+    @FieldList<OAuth2Draft> private static var tokenFields: [Field<OAuth2Draft>] {
+        Field("client_auth", .word(), \.clientAuthentication) {
+            "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
+        }
+        Field("scopes", .list(scope, maximum: 100), \.scopes) { "The scopes to ask for." }
+        Field("refresh_before_expiry", .duration(.zero ... .seconds(86_400)), \.refreshBeforeExpiry) {
+            "How long before its expiry a token is replaced while the old one still serves."
+        }
+        Field("failure_cooldown", .duration(.zero ... .seconds(3600)), \.failureCooldown) {
+            "How long a failed request for a token is remembered before the next is tried."
+        }
+        Field("timeout", .duration(.milliseconds(1) ... .seconds(600)), \.timeout) {
+            "The longest one request for a token may take."
+        }
+        Field("token_request", tokenRequest.kind, \.request) { "What the request for a token has besides." }
+        Field("answer", tokenAnswer.kind, \.answer) { "Where the endpoint's answer has what." }
     }
 
     private static var tokenRequest: Section<TokenRequestTerms> {
         Section(
             "token_request",
             "What the request for a token has besides what RFC 6749 names.",
-            prototype: TokenRequestTerms(),
-            fields: [
-                Field(
-                    "parameters",
-                    .tokenParameters,
-                    \.parameters.parameters,
-                    "Parameters of the form, such as audience or resource. A value is text, written as it is meant, or a "
-                        + "secret."
-                ),
-                Field(
-                    "headers",
-                    .tokenFields,
-                    \.fields.parameters,
-                    "Headers of the request, each a text or a secret."
-                ),
-            ]
-        )
+            of: TokenRequestTerms()
+        ) {
+            Field("parameters", .tokenParameters, \.parameters.parameters) {
+                "Parameters of the form, such as audience or resource. A value is text, written as it is meant, or a "
+                    + "secret."
+            }
+            Field("headers", .tokenFields, \.fields.parameters) {
+                "Headers of the request, each a text or a secret."
+            }
+        }
     }
 
     private static var tokenAnswer: Section<TokenAnswerTerms> {
         Section(
             "token_answer",
             "Where the endpoint's answer has what; for one that does not go by RFC 6749, 5.1.",
-            prototype: TokenAnswerTerms(),
-            fields: [
-                Field("token", .memberPointer, \.token, "Where the token stands."),
-                Field(
-                    "lifetime",
-                    .memberPointer,
-                    \.lifetime,
-                    "Where it stands how long the token is good for. Without it the token is used until it is refused."
-                ),
-                Field(
-                    "lifetime_unit",
-                    .word(),
-                    \.lifetimeUnit,
-                    "What that number counts: seconds or milliseconds."
-                ),
-                Field(
-                    "refresh_token",
-                    .memberPointer,
-                    \.refreshToken,
-                    "Where the refresh token stands that takes the place of the last one."
-                ),
-            ]
-        )
+            of: TokenAnswerTerms()
+        ) {
+            Field("token", .memberPointer, \.token) { "Where the token stands." }
+            Field("lifetime", .memberPointer, \.lifetime) {
+                "Where it stands how long the token is good for. Without it the token is used until it is refused."
+            }
+            Field("lifetime_unit", .word(), \.lifetimeUnit) {
+                "What that number counts: seconds or milliseconds."
+            }
+            Field("refresh_token", .memberPointer, \.refreshToken) {
+                "Where the refresh token stands that takes the place of the last one."
+            }
+        }
     }
 
     /// One scope token (RFC 6749 §3.3).

@@ -8,60 +8,45 @@ extension ConfigurationTable {
             "pins",
             "The public keys of which the upstream's certificate chain must hold one, after ordinary verification. "
                 + "Without one of them no byte of a request is sent.",
-            prototype: PublicKeyPins(keys: []),
-            fields: [
-                Field(
-                    "spki_sha256",
-                    .list(.keyDigest, minimum: 1, maximum: 20),
-                    \.keys,
-                    isRequired: true,
-                    "The SHA-256 of each key's SubjectPublicKeyInfo, in base64. Of these at least one should be "
-                        + "the key of a certificate not in use: enforced pins need two. One is made with: openssl x509 "
-                        + "-in cert.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 "
-                        + "-binary | base64"
-                ),
-                Field(
-                    "host",
-                    .hostName,
-                    \.host,
-                    "The host they are for; without it that of the route's first https upstream."
-                ),
-                Field(
-                    "subdomains",
-                    .boolean,
-                    \.includesSubdomains,
-                    "Whether upstreams below the host are pinned too."
-                ),
-                Field(
-                    "enforce",
-                    .boolean,
-                    \.isEnforced,
-                    "False reports a chain without one of the keys in the journal and goes on."
-                ),
-                Field(
-                    "until",
-                    .moment,
-                    \.until,
-                    "When they stop to count: a forgotten pin then does not make the upstream unreachable."
-                ),
-            ],
-            check: checkPins
-        )
-    }
-
-    private static func checkPins(_ pins: PublicKeyPins, _ node: JSONNode, _ reading: inout ReadContext) {
-        // One that was refused has its error already.
-        let isWhole = node["spki_sha256"]?.value.elements.count == pins.keys.count
-        if pins.isEnforced, isWhole, Set(pins.keys).count == 1 {
-            reading.error(
-                "enforced pins need a second key: with one a lost key makes the upstream unreachable",
-                in: node,
-                at: ["spki_sha256"],
-                hint: "add that of a backup key, or write \"enforce\": false"
-            )
-        }
-        if let until = pins.until, until <= reading.wallSeconds {
-            reading.warn("these pins no longer count", in: node, at: ["until"], hint: "renew or remove them")
+            of: PublicKeyPins(keys: [])
+        ) {
+            Field("spki_sha256", .list(.keyDigest, minimum: 1, maximum: 20), \.keys, isRequired: true) {
+                "The SHA-256 of each key's SubjectPublicKeyInfo, in base64. Of these at least one should be "
+                    + "the key of a certificate not in use: enforced pins need two. One is made with: openssl x509 "
+                    + "-in cert.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 "
+                    + "-binary | base64"
+            }
+            Field("host", .hostName, \.host) {
+                "The host they are for; without it that of the route's first https upstream."
+            }
+            Field("subdomains", .boolean, \.includesSubdomains) {
+                "Whether upstreams below the host are pinned too."
+            }
+            Field("enforce", .boolean, \.isEnforced) {
+                "False reports a chain without one of the keys in the journal and goes on."
+            }
+            Field("until", .moment, \.until) {
+                "When they stop to count: a forgotten pin then does not make the upstream unreachable."
+            }
+        } check: { pins, node, reading in
+            // One that was refused has its error already.
+            let isWhole = node["spki_sha256"]?.value.elements.count == pins.keys.count
+            if pins.isEnforced, isWhole, Set(pins.keys).count == 1 {
+                reading.error(
+                    "enforced pins need a second key: with one a lost key makes the upstream unreachable",
+                    in: node,
+                    at: ["spki_sha256"],
+                    hint: "add that of a backup key, or write \"enforce\": false"
+                )
+            }
+            if let until = pins.until, until <= reading.wallSeconds {
+                reading.warn(
+                    "these pins no longer count",
+                    in: node,
+                    at: ["until"],
+                    hint: "renew or remove them"
+                )
+            }
         }
     }
 

@@ -9,7 +9,7 @@ extension ConfigurationTable {
             "rule",
             "One rule of recovery. The list is read from the top for every failed attempt; the first rule whose "
                 + "\"on\" matches and that has something left to do acts. A rule has exactly one action.",
-            prototype: RuleDraft(),
+            of: RuleDraft(),
             choices: [
                 .exactlyOne(
                     "retry",
@@ -21,119 +21,72 @@ extension ConfigurationTable {
                     "pause_route",
                     "hold"
                 )
-            ],
-            fields: [
-                Field(
-                    "name",
-                    .name,
-                    \.name,
-                    isRequired: true,
-                    "Stands in the timeline, the journal and Proxy-Status."
-                ),
-                Field(
-                    "on",
-                    .list(.failureWord, minimum: 1, maximum: 100),
-                    \.on,
-                    isRequired: true,
-                    "The failures it acts on: statuses, classes, kinds, the groups connection, timeout, dns, tls and "
-                        + "protocol, \"any\", and \"exhausted\" when nothing above it has anything left."
-                ),
-                Field("retry", retry.kind, \.retry, "Wait and send again."),
-                Field(
-                    "refresh_credentials",
-                    refresh.kind,
-                    \.refresh,
-                    "Fetch a new credential and send again."
-                ),
-                Field(
-                    "failover",
-                    failover.kind,
-                    \.failover,
-                    "Send to another upstream, which is entered once a job."
-                ),
-                Field(
-                    "respond",
-                    respond,
-                    \.respond,
-                    "Answer a request that waits in the upstream's stead; a kept job passes the rule by."
-                ),
-                Field(
-                    "fail",
-                    empty("fail", "Ending the job; an empty object.").kind,
-                    \.fail,
-                    "End the job with the failure as it is."
-                ),
-                Field(
-                    "dead_letter",
-                    empty("dead_letter", "Giving a durable job up; an empty object.").kind,
-                    \.deadLetter,
-                    "Give a durable job up, for an operator to look at and to retry; any other ends with its failure."
-                ),
-                Field(
-                    "pause_route",
-                    pause.kind,
-                    \.pause,
-                    "Send nothing new of the route until an operator resumes it, and put a durable job back to wait for "
-                        + "that; any other request ends with its failure, and those that wait already go on."
-                ),
-                Field(
-                    "hold",
-                    empty("hold", "Putting a durable job aside; an empty object.").kind,
-                    \.hold,
-                    "Put a durable job aside until an operator releases it; any other ends with its failure."
-                ),
             ]
-        )
+        ) {
+            Field("name", .name, \.name, isRequired: true) {
+                "Stands in the timeline, the journal and Proxy-Status."
+            }
+            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on, isRequired: true) {
+                "The failures it acts on: statuses, classes, kinds, the groups connection, timeout, dns, tls and "
+                    + "protocol, \"any\", and \"exhausted\" when nothing above it has anything left."
+            }
+            Field("retry", retry.kind, \.retry) { "Wait and send again." }
+            Field("refresh_credentials", refresh.kind, \.refresh) { "Fetch a new credential and send again." }
+            Field("failover", failover.kind, \.failover) {
+                "Send to another upstream, which is entered once a job."
+            }
+            Field("respond", respond, \.respond) {
+                "Answer a request that waits in the upstream's stead; a kept job passes the rule by."
+            }
+            Field("fail", empty("fail", "Ending the job; an empty object.").kind, \.fail) {
+                "End the job with the failure as it is."
+            }
+            Field(
+                "dead_letter",
+                empty("dead_letter", "Giving a durable job up; an empty object.").kind,
+                \.deadLetter
+            ) {
+                "Give a durable job up, for an operator to look at and to retry; any other ends with its failure."
+            }
+            Field("pause_route", pause.kind, \.pause) {
+                "Send nothing new of the route until an operator resumes it, and put a durable job back to wait for "
+                    + "that; any other request ends with its failure, and those that wait already go on."
+            }
+            Field("hold", empty("hold", "Putting a durable job aside; an empty object.").kind, \.hold) {
+                "Put a durable job aside until an operator releases it; any other ends with its failure."
+            }
+        }
     }
 
     private static var retry: Section<RetryDraft> {
         Section(
             "retry",
             "When to send again.",
-            prototype: RetryDraft(),
-            choices: [.atMostOne("backoff", "schedule")],
-            fields: [
-                Field(
-                    "max_attempts",
-                    .integer(1...100),
-                    \.maxAttempts,
-                    "One more than how often the rule may act in one job, whatever others do; 3 when it is absent, or one "
-                        + "more than the schedule has entries. Attempts that never reached the wire count here, "
-                        + "and not for the job's max_attempts."
-                ),
-                Field("backoff", backoff.kind, \.backoff, "How the waits grow."),
-                Field(
-                    "schedule",
-                    .list(.duration(.zero ... .seconds(30 * 86_400)), minimum: 1, maximum: 99),
-                    \.schedule,
-                    "The waits one by one; the last one repeats where max_attempts allows more."
-                ),
-                Field(
-                    "jitter_percent",
-                    .integer(0...100),
-                    \.jitterPercent,
-                    "How much a wait of the schedule may differ at random, both ways; 0 when it is absent."
-                ),
-                Field(
-                    "honor_retry_after",
-                    .boolean,
-                    \.honorsRetryAfter,
-                    "Whether the upstream's Retry-After replaces a shorter wait."
-                ),
-                Field(
-                    "max_retry_after",
-                    .duration(.zero ... .seconds(86_400)),
-                    \.maxRetryAfter,
-                    "The longest wait a Retry-After can cause."
-                ),
-                Field(
-                    "methods",
-                    .word(),
-                    \.methods,
-                    methodsDoc
-                ),
-            ]
-        ) { draft, node, reading in
+            of: RetryDraft(),
+            choices: [.atMostOne("backoff", "schedule")]
+        ) {
+            Field("max_attempts", .integer(1...100), \.maxAttempts) {
+                "One more than how often the rule may act in one job, whatever others do; 3 when it is absent, or one "
+                    + "more than the schedule has entries. Attempts that never reached the wire count here, "
+                    + "and not for the job's max_attempts."
+            }
+            Field("backoff", backoff.kind, \.backoff) { "How the waits grow." }
+            Field(
+                "schedule",
+                .list(.duration(.zero ... .seconds(30 * 86_400)), minimum: 1, maximum: 99),
+                \.schedule
+            ) { "The waits one by one; the last one repeats where max_attempts allows more." }
+            Field("jitter_percent", .integer(0...100), \.jitterPercent) {
+                "How much a wait of the schedule may differ at random, both ways; 0 when it is absent."
+            }
+            Field("honor_retry_after", .boolean, \.honorsRetryAfter) {
+                "Whether the upstream's Retry-After replaces a shorter wait."
+            }
+            Field("max_retry_after", .duration(.zero ... .seconds(86_400)), \.maxRetryAfter) {
+                "The longest wait a Retry-After can cause."
+            }
+            Field("methods", .word(), \.methods) { methodsDoc }
+        } check: { draft, node, reading in
             if draft.jitterPercent != nil, draft.schedule == nil, let member = node["jitter_percent"] {
                 reading.error(
                     "\"jitter_percent\" belongs to \"schedule\"",
@@ -145,39 +98,22 @@ extension ConfigurationTable {
     }
 
     private static var backoff: Section<BackoffDraft> {
-        Section(
-            "backoff",
-            "Waits that grow, or stay the same.",
-            prototype: BackoffDraft(),
-            fields: [
-                Field("type", .word(), \.type, "Whether every wait is longer than the one before."),
-                Field(
-                    "base_interval",
-                    .duration(.milliseconds(1) ... .seconds(86_400)),
-                    \.baseInterval,
-                    "The first wait."
-                ),
-                Field(
-                    "multiplier",
-                    .number(1...100),
-                    \.multiplier,
-                    "How much longer each wait is than the one before."
-                ),
-                Field(
-                    "max_interval",
-                    .duration(.milliseconds(1) ... .seconds(86_400)),
-                    \.maxInterval,
-                    "The longest wait."
-                ),
-                Field(
-                    "jitter",
-                    .word(),
-                    \.jitter,
-                    "How chance spreads the waits: full takes any time up to the wait, equal any from half of it, "
-                        + "none the wait itself. Full when it is absent, none for constant waits."
-                ),
-            ]
-        ) { draft, node, reading in
+        Section("backoff", "Waits that grow, or stay the same.", of: BackoffDraft()) {
+            Field("type", .word(), \.type) { "Whether every wait is longer than the one before." }
+            Field("base_interval", .duration(.milliseconds(1) ... .seconds(86_400)), \.baseInterval) {
+                "The first wait."
+            }
+            Field("multiplier", .number(1...100), \.multiplier) {
+                "How much longer each wait is than the one before."
+            }
+            Field("max_interval", .duration(.milliseconds(1) ... .seconds(86_400)), \.maxInterval) {
+                "The longest wait."
+            }
+            Field("jitter", .word(), \.jitter) {
+                "How chance spreads the waits: full takes any time up to the wait, equal any from half of it, "
+                    + "none the wait itself. Full when it is absent, none for constant waits."
+            }
+        } check: { draft, node, reading in
             if draft.type == .constant {
                 for key in ["multiplier", "max_interval"] {
                     guard let member = node[key] else { continue }
@@ -212,52 +148,29 @@ extension ConfigurationTable {
         + "a request succeeds there."
 
     private static var refresh: Section<RefreshDraft> {
-        Section(
-            "refresh_credentials",
-            "Fetching a new credential.",
-            prototype: RefreshDraft(),
-            fields: [
-                Field("max_times", .integer(1...10), \.maxTimes, fetchesDoc)
-            ]
-        )
+        Section("refresh_credentials", "Fetching a new credential.", of: RefreshDraft()) {
+            Field("max_times", .integer(1...10), \.maxTimes) { fetchesDoc }
+        }
     }
 
     private static var failover: Section<FailoverDraft> {
-        Section(
-            "failover",
-            "Sending to another upstream.",
-            prototype: FailoverDraft(),
-            fields: [
-                Field(
-                    "upstream",
-                    .name,
-                    \.upstream,
-                    isRequired: true,
-                    "One of the route's upstreams, by name."
-                ),
-                Field("methods", .word(), \.methods, methodsDoc),
-            ]
-        )
+        Section("failover", "Sending to another upstream.", of: FailoverDraft()) {
+            Field("upstream", .name, \.upstream, isRequired: true) {
+                "One of the route's upstreams, by name."
+            }
+            Field("methods", .word(), \.methods) { methodsDoc }
+        }
     }
 
     private static var pause: Section<PauseDraft> {
-        Section(
-            "pause_route",
-            "Pausing a route.",
-            prototype: PauseDraft(),
-            fields: [
-                Field(
-                    "reason",
-                    .string(upTo: 200),
-                    \.reason,
-                    isRequired: true,
-                    "What operators and callers are told; at most 200 bytes."
-                )
-            ]
-        )
+        Section("pause_route", "Pausing a route.", of: PauseDraft()) {
+            Field("reason", .string(upTo: 200), \.reason, isRequired: true) {
+                "What operators and callers are told; at most 200 bytes."
+            }
+        }
     }
 
     private static func empty(_ name: String, _ doc: String) -> Section<EmptyDraft> {
-        Section(name, doc, prototype: EmptyDraft(), fields: [])
+        Section(name, doc, of: EmptyDraft()) {}
     }
 }

@@ -23,33 +23,29 @@ extension ConfigurationTable {
     private static let tagDoc = "What the answer is called."
 
     private static var and: Field<RespondDraft> {
-        Field(
-            "and",
-            .word(),
-            \.and,
+        Field("and", .word(), \.and) {
             "keep lets the request go on as a kept job, which is on disk before the answer leaves and named there: "
                 + "Waystation-Job and Waystation-Kept: true. It does where the rules for kept jobs would send it again "
                 + "after the same failure, its attempts so far counted; Waystation-Kept: false says why it does not. "
                 + "Without a retry below the rule it is sent again for two days, as on a route without rules. It expires "
                 + "by delivery.expires_after, however short the time of its caller was."
-        )
+        }
     }
 
     private static func canned(_ source: StandIn, _ doc: String) -> Section<RespondDraft> {
         Section(
             "\(source.rawValue)_answer",
             doc,
-            prototype: RespondDraft(source: source),
-            choices: [.atMostOne("json", "text")],
-            fields: [
-                .tag("as", source.rawValue, tagDoc),
-                Field("status", .status, \.status, isRequired: true, "The status."),
-                Field("headers", .fields(.answer), \.fields, "The headers."),
-                Field("json", .json, \.json, "The body, as JSON; Content-Type is then application/json."),
-                Field("text", .string(upTo: 65_536, isBody: true), \.text, "The body, as plain text."),
-                and,
-            ]
-        ) { draft, node, reading in
+            of: RespondDraft(source: source),
+            choices: [.atMostOne("json", "text")]
+        ) {
+            Field.tag("as", source.rawValue, tagDoc)
+            Field("status", .status, \.status, isRequired: true) { "The status." }
+            Field("headers", .fields(.answer), \.fields) { "The headers." }
+            Field("json", .json, \.json) { "The body, as JSON; Content-Type is then application/json." }
+            Field("text", .string(upTo: 65_536, isBody: true), \.text) { "The body, as plain text." }
+            and
+        } check: { draft, node, reading in
             guard draft.status.forbidsContent, let body = node["json"] ?? node["text"] else { return }
             reading.error(
                 "status \(draft.status.rawValue) has no body",
@@ -65,9 +61,11 @@ extension ConfigurationTable {
             "stale_answer",
             "The last good answer to the same request, when cache_last_good has kept one that is not too old; "
                 + "otherwise the rules below are read.",
-            prototype: RespondDraft(source: .stale),
-            fields: [.tag("as", "stale", tagDoc), and]
-                + ["status", "headers", "json", "text"].map { .foreign($0, refusal) }
-        )
+            of: RespondDraft(source: .stale)
+        ) {
+            Field.tag("as", "stale", tagDoc)
+            and
+            ["status", "headers", "json", "text"].map { Field.foreign($0, refusal) }
+        }
     }
 }

@@ -3,35 +3,25 @@ import RelayJSON
 
 extension ConfigurationTable {
     static var storage: Section<StorageSettings> {
-        Section(
-            "storage",
-            "Where jobs are kept, and for how long.",
-            prototype: StorageSettings(),
-            fields: [
-                Field(
-                    "directory",
-                    .absolutePath,
-                    \.directory,
-                    "A directory of the relay's own. The one in STATE_DIRECTORY, which StateDirectory= of the unit sets, takes "
-                        + "its place. A change takes effect at a restart."
-                ),
-                Field(
-                    "sync",
-                    .word(),
-                    \.sync,
-                    "Whether a job is on the disk before 202 is sent: full waits for the disk, off does not, so that a "
-                        + "power cut takes what was accepted last. A change takes effect at a restart."
-                ),
-                Field(
-                    "max_size",
-                    ValueKind<Int>.size(64 << 20...16_384 << 30).map({ UInt64($0) }, back: { Int($0) }),
-                    \.maxSize,
-                    "How much of the disk jobs may take; while they take more, another is answered 507 storage_full and "
-                        + "deliveries go on."
-                ),
-                Field("retention", retention.kind, \.retention, "How long what is over is kept."),
-            ]
-        ) { storage, node, reading in
+        Section("storage", "Where jobs are kept, and for how long.", of: StorageSettings()) {
+            Field("directory", .absolutePath, \.directory) {
+                "A directory of the relay's own. The one in STATE_DIRECTORY, which StateDirectory= of the unit sets, takes "
+                    + "its place. A change takes effect at a restart."
+            }
+            Field("sync", .word(), \.sync) {
+                "Whether a job is on the disk before 202 is sent: full waits for the disk, off does not, so that a "
+                    + "power cut takes what was accepted last. A change takes effect at a restart."
+            }
+            Field(
+                "max_size",
+                ValueKind<Int>.size(64 << 20...16_384 << 30).map({ UInt64($0) }, back: { Int($0) }),
+                \.maxSize
+            ) {
+                "How much of the disk jobs may take; while they take more, another is answered 507 storage_full and "
+                    + "deliveries go on."
+            }
+            Field("retention", retention.kind, \.retention) { "How long what is over is kept." }
+        } check: { storage, node, reading in
             guard storage.sync == .off else { return }
             reading.warn(
                 "202 then does not mean that a job survives a power cut",
@@ -44,26 +34,15 @@ extension ConfigurationTable {
 
     private static var retention: Section<Retention> {
         let range: ClosedRange<Duration> = .seconds(1) ... .seconds(3650 * 86_400)
-        return Section(
-            "retention",
-            "How long what is over is kept.",
-            prototype: Retention(),
-            fields: [
-                Field("succeeded", .duration(range), \.succeeded, "Jobs that were delivered."),
-                Field(
-                    "dead",
-                    .duration(range),
-                    \.dead,
-                    "Jobs that were given up, cancelled, or ran out of time; to be retried they need their requests, too "
-                        + "(bodies)."
-                ),
-                Field(
-                    "bodies",
-                    .duration(range),
-                    \.bodies,
-                    "The requests and answers of jobs that are over. A job without its request can no longer be retried."
-                ),
-            ]
-        )
+        return Section("retention", "How long what is over is kept.", of: Retention()) {
+            Field("succeeded", .duration(range), \.succeeded) { "Jobs that were delivered." }
+            Field("dead", .duration(range), \.dead) {
+                "Jobs that were given up, cancelled, or ran out of time; to be retried they need their requests, too "
+                    + "(bodies)."
+            }
+            Field("bodies", .duration(range), \.bodies) {
+                "The requests and answers of jobs that are over. A job without its request can no longer be retried."
+            }
+        }
     }
 }

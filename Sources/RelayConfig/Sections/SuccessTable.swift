@@ -4,110 +4,65 @@ import RelayRoute
 
 extension ConfigurationTable {
     static var success: Section<SuccessRule> {
-        Section(
-            "success",
-            "What an answer must be to count as success.",
-            prototype: SuccessRule(),
-            fields: [
-                Field("status", .statuses, \.statuses, "Statuses and classes, such as \"2xx\" and \"302\"."),
-                Field(
-                    "content_type",
-                    .list(.mediaType, maximum: 20),
-                    \.contentTypes,
-                    "Media types the answer may have; empty means any."
-                ),
-                Field(
-                    "require",
-                    .list(requirement, maximum: 50),
-                    \.require,
-                    "Conditions on the JSON body that must all hold. An answer without content breaks them, also a 204 unless "
-                        + "status names \"204\" itself."
-                ),
-                Field(
-                    "fail",
-                    .list(failure, maximum: 50),
-                    \.fail,
-                    "Conditions on the JSON body that make the answer a failure, each with its name."
-                ),
-                Field(
-                    "inspect_limit",
-                    .size(1...1 << 26),
-                    \.inspectLimit,
-                    "A body larger than this is not looked into and fails the check."
-                ),
-            ]
-        )
+        Section("success", "What an answer must be to count as success.", of: SuccessRule()) {
+            Field("status", .statuses, \.statuses) { "Statuses and classes, such as \"2xx\" and \"302\"." }
+            Field("content_type", .list(.mediaType, maximum: 20), \.contentTypes) {
+                "Media types the answer may have; empty means any."
+            }
+            Field("require", .list(requirement, maximum: 50), \.require) {
+                "Conditions on the JSON body that must all hold. An answer without content breaks them, also a 204 unless "
+                    + "status names \"204\" itself."
+            }
+            Field("fail", .list(failure, maximum: 50), \.fail) {
+                "Conditions on the JSON body that make the answer a failure, each with its name."
+            }
+            Field("inspect_limit", .size(1...1 << 26), \.inspectLimit) {
+                "A body larger than this is not looked into and fails the check."
+            }
+        }
     }
 
     static var response: Section<ResponseDraft> {
-        Section(
-            "response",
-            "What is made of a successful answer.",
-            prototype: ResponseDraft(),
-            fields: [
-                Field(
-                    "redirects",
-                    .word(),
-                    \.rules.redirects,
-                    "What is made of a 3xx answer with a Location. return takes it for an answer like any other; "
-                        + "follow goes there, at most five times an attempt and only within the origin that gave it. "
-                        + "One that leads to another origin is always an answer: a credential never goes with it."
-                ),
-                Field(
-                    "expect",
-                    .word(),
-                    \.expect,
-                    "What the body must be: valid JSON, or anything when it is absent."
-                ),
-                Field(
-                    "unwrap",
-                    .memberPointer,
-                    \.rules.unwrap,
-                    "The caller gets only what stands at this pointer."
-                ),
-                Field(
-                    "empty",
-                    .word(),
-                    \.rules.empty,
-                    "Whether an answer without content is passed on or is a failure."
-                ),
-                Field(
-                    "cache_last_good",
-                    lastGood.kind,
-                    \.rules.keepsLastGood,
-                    "Keeps the last good answer to each GET in memory, for rules that respond with it as stale: of a "
-                        + "route at most 256 and 16 MiB, none larger than 1 MiB. Not kept is one to a request with "
-                        + "Authorization, Cookie, Range or a body, and one that has Set-Cookie, no-store or private, or "
-                        + "varies by a field that names no content, such as User-Agent."
-                ),
-                Field(
-                    "rewrite_location",
-                    .boolean,
-                    \.rewritesLocation,
-                    "Whether Location, Content-Location and Refresh that lead below the base of one of the route's "
-                        + "upstreams become paths of the relay, /r/ROUTE/..., so that whoever follows them comes back "
-                        + "through the route. What they lead to elsewhere is left as it is."
-                ),
-                .reserved("stream"),
-            ]
-        )
+        Section("response", "What is made of a successful answer.", of: ResponseDraft()) {
+            Field("redirects", .word(), \.rules.redirects) {
+                "What is made of a 3xx answer with a Location. return takes it for an answer like any other; "
+                    + "follow goes there, at most five times an attempt and only within the origin that gave it. "
+                    + "One that leads to another origin is always an answer: a credential never goes with it."
+            }
+            Field("expect", .word(), \.expect) {
+                "What the body must be: valid JSON, or anything when it is absent."
+            }
+            Field("unwrap", .memberPointer, \.rules.unwrap) {
+                "The caller gets only what stands at this pointer."
+            }
+            Field("empty", .word(), \.rules.empty) {
+                "Whether an answer without content is passed on or is a failure."
+            }
+            Field("cache_last_good", lastGood.kind, \.rules.keepsLastGood) {
+                "Keeps the last good answer to each GET in memory, for rules that respond with it as stale: of a "
+                    + "route at most 256 and 16 MiB, none larger than 1 MiB. Not kept is one to a request with "
+                    + "Authorization, Cookie, Range or a body, and one that has Set-Cookie, no-store or private, or "
+                    + "varies by a field that names no content, such as User-Agent."
+            }
+            Field("rewrite_location", .boolean, \.rewritesLocation) {
+                "Whether Location, Content-Location and Refresh that lead below the base of one of the route's "
+                    + "upstreams become paths of the relay, /r/ROUTE/..., so that whoever follows them comes back "
+                    + "through the route. What they lead to elsewhere is left as it is."
+            }
+            Field.reserved("stream")
+        }
     }
 
     private static var lastGood: Section<LastGoodRule> {
         Section(
             "cache_last_good",
             "How long a good answer may stand in for a failed one.",
-            prototype: LastGoodRule(maxAge: .zero),
-            fields: [
-                Field(
-                    "max_age",
-                    .duration(.seconds(1) ... .seconds(30 * 86_400)),
-                    \.maxAge,
-                    isRequired: true,
-                    "The age from which an answer is too old."
-                )
-            ]
-        )
+            of: LastGoodRule(maxAge: .zero)
+        ) {
+            Field("max_age", .duration(.seconds(1) ... .seconds(30 * 86_400)), \.maxAge, isRequired: true) {
+                "The age from which an answer is too old."
+            }
+        }
     }
 
     private struct CheckDraft {
@@ -126,47 +81,41 @@ extension ConfigurationTable {
         }
     }
 
-    private static var conditionFields: [Field<CheckDraft>] {
-        [
-            Field("json", .pointer, \.pointer, isRequired: true, "Pointer to the value that is looked at."),
-            Field("exists", .boolean, \.exists, "Whether something that is not null must be there."),
-            Field("equals", .json, \.equals, "The value it must be; numbers are compared by value."),
-            Field(
-                "in",
-                .list(.json, minimum: 1, maximum: 1000),
-                \.isOneOf,
-                "The values of which it must be one."
-            ),
-        ]
+    @FieldList<CheckDraft> private static var conditionFields: [Field<CheckDraft>] {
+        Field("json", .pointer, \.pointer, isRequired: true) { "Pointer to the value that is looked at." }
+        Field("exists", .boolean, \.exists) { "Whether something that is not null must be there." }
+        Field("equals", .json, \.equals) { "The value it must be; numbers are compared by value." }
+        Field("in", .list(.json, minimum: 1, maximum: 1000), \.isOneOf) {
+            "The values of which it must be one."
+        }
     }
 
     private static var requirement: ValueKind<BodyCheck> {
         Section(
             "requirement",
             "A condition that must hold.",
-            prototype: CheckDraft(),
-            choices: [.exactlyOne("exists", "equals", "in", "matches")],
-            fields: conditionFields + [.reserved("matches")]
-        ).kind.compactMap(\.check)
+            of: CheckDraft(),
+            choices: [.exactlyOne("exists", "equals", "in", "matches")]
+        ) {
+            conditionFields
+            Field.reserved("matches")
+        }.kind.compactMap(\.check)
     }
 
     private static var failure: ValueKind<BodyFailureCheck> {
         Section(
             "failure",
             "A condition that makes an answer a failure.",
-            prototype: CheckDraft(),
-            choices: [.exactlyOne("exists", "equals", "in", "matches")],
-            fields: conditionFields + [
-                Field("kind", .kindName, \.kind, isRequired: true, "What the failure is called in \"on\"."),
-                Field(
-                    "retryable",
-                    .boolean,
-                    \.isRetryable,
-                    "False keeps retry rules from acting on it, whatever they match."
-                ),
-                .reserved("matches"),
-            ]
-        ).kind.compactMap { draft in
+            of: CheckDraft(),
+            choices: [.exactlyOne("exists", "equals", "in", "matches")]
+        ) {
+            conditionFields
+            Field("kind", .kindName, \.kind, isRequired: true) { "What the failure is called in \"on\"." }
+            Field("retryable", .boolean, \.isRetryable) {
+                "False keeps retry rules from acting on it, whatever they match."
+            }
+            Field.reserved("matches")
+        }.kind.compactMap { draft in
             draft.check.map { check in
                 BodyFailureCheck(
                     check: check,

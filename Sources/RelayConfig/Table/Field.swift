@@ -4,21 +4,22 @@ import RelayJSON
 struct Field<Target> {
     /// The functions by which a key handles its value.
     struct Parts {
-        let shape: () -> Shape
+        var shape: () -> Shape
         /// The value that the key would state when it is absent.
-        let defaultValue: (Target) -> JSONValue?
-        let read: (JSONNode, inout Target, inout ReadContext) -> Void
-        let noteDefault: (Target, inout ReadContext) -> Void
+        var defaultValue: (Target) -> JSONValue? = { _ in nil }
+        var read: (JSONNode, inout Target, inout ReadContext) -> Void = { _, _, _ in }
+        var noteDefault: (Target, inout ReadContext) -> Void = { _, _ in }
     }
 
     let key: String
     let isRequired: Bool
     /// Why the key is known and may not stand here all the same; nil for one that may.
     let refusal: String?
-    let doc: String
+    private let makeDoc: () -> String
     /// Of a table of hundreds of keys a file has a few: the others are not made.
     private let parts: Deferred<Parts>
 
+    var doc: String { makeDoc() }
     var shape: Shape { parts.value.shape() }
     var defaultValue: (Target) -> JSONValue? { parts.value.defaultValue }
     var read: (JSONNode, inout Target, inout ReadContext) -> Void { parts.value.read }
@@ -30,7 +31,7 @@ struct Field<Target> {
         _ kind: @autoclosure @escaping () -> ValueKind<Value>,
         _ path: @autoclosure @escaping () -> WritableKeyPath<Target, Value>,
         isRequired: Bool = false,
-        _ doc: String
+        doc: @escaping () -> String
     ) {
         self.init(key: key, isRequired: isRequired, doc: doc) {
             let (kind, path) = (kind(), path())
@@ -58,13 +59,12 @@ struct Field<Target> {
         _ kind: @autoclosure @escaping () -> ValueKind<Value>,
         _ path: @autoclosure @escaping () -> WritableKeyPath<Target, Value?>,
         isRequired: Bool = false,
-        _ doc: String
+        doc: @escaping () -> String
     ) {
         self.init(key: key, isRequired: isRequired, doc: doc) {
             let (kind, path) = (kind(), path())
             return Parts(
                 shape: { kind.shape },
-                defaultValue: { _ in nil },
                 read: { node, target, reading in
                     guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
                     target[keyPath: path] = value
@@ -80,24 +80,25 @@ struct Field<Target> {
         key: String,
         isRequired: Bool = false,
         refusal: String? = nil,
-        doc: String,
+        doc: @escaping () -> String,
         _ parts: @escaping () -> Parts
     ) {
         self.key = key
         self.isRequired = isRequired
         self.refusal = refusal
-        self.doc = doc
+        makeDoc = doc
         self.parts = Deferred(parts)
     }
 
-    private init(key: String, shape: Shape, isRequired: Bool = false, refusal: String? = nil, doc: String) {
+    private init(
+        key: String,
+        shape: Shape,
+        isRequired: Bool = false,
+        refusal: String? = nil,
+        doc: @autoclosure @escaping () -> String
+    ) {
         self.init(key: key, isRequired: isRequired, refusal: refusal, doc: doc) {
-            Parts(
-                shape: { shape },
-                defaultValue: { _ in nil },
-                read: { _, _, _ in },
-                noteDefault: { _, _ in }
-            )
+            Parts(shape: { shape })
         }
     }
 
@@ -122,4 +123,12 @@ struct Field<Target> {
     static func tag(_ key: String, _ word: String, _ doc: String) -> Field {
         Field(key: key, shape: .word([word]), isRequired: true, doc: doc)
     }
+}
+
+/// A part of the field table that is made when it is first asked for.
+final class Deferred<Made> {
+    private let make: () -> Made
+    private(set) lazy var value = make()
+
+    init(_ make: @escaping () -> Made) { self.make = make }
 }

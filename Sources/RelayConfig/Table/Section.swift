@@ -17,10 +17,10 @@ struct Section<Target> {
     init(
         _ name: String,
         _ doc: String,
-        prototype: Target,
+        of prototype: Target,
         choices: [KeyChoice] = [],
         others: [String: (key: String?, hint: String)] = [:],
-        fields: [Field<Target>],
+        @FieldList<Target> fields: () -> [Field<Target>],
         check: @escaping (Target, JSONNode, inout ReadContext) -> Void = { _, _, _ in }
     ) {
         self.name = name
@@ -28,7 +28,7 @@ struct Section<Target> {
         self.prototype = prototype
         self.choices = choices
         self.others = others
-        self.fields = fields
+        self.fields = fields()
         self.check = check
     }
 
@@ -153,4 +153,14 @@ struct Section<Target> {
             reading.error("one of \(list) is missing", at: node.range.lowerBound..<node.range.lowerBound + 1)
         }
     }
+}
+
+/// The keys of a section, one after the other.
+@resultBuilder enum FieldList<Target> {
+    static func buildExpression(_ field: Field<Target>) -> [Field<Target>] { [field] }
+    static func buildExpression(_ fields: [Field<Target>]) -> [Field<Target>] { fields }
+    static func buildBlock(_ parts: [Field<Target>]...) -> [Field<Target>] { parts.flatMap(\.self) }
+    static func buildOptional(_ fields: [Field<Target>]?) -> [Field<Target>] { fields ?? [] }
+    static func buildEither(first fields: [Field<Target>]) -> [Field<Target>] { fields }
+    static func buildEither(second fields: [Field<Target>]) -> [Field<Target>] { fields }
 }
