@@ -27,12 +27,7 @@ extension Configuration {
             control: draft.constrained?.when.contains { $0.control == true } ?? false
         )
         credentials = draft.credentials.compactMap { name, draft in
-            let endpoint = (ranges: draft.allowAddresses, authorityFile: draft.authorityFile)
-            return draft.definition(
-                named: name,
-                ranges: endpoint.ranges,
-                authorityFile: endpoint.authorityFile
-            )
+            draft.definition(named: name, ranges: draft.allowAddresses, authorityFile: draft.authorityFile)
         }
         routes = []
         for (name, route) in draft.routes {
@@ -51,26 +46,12 @@ extension OAuth2Draft {
         authorityFile: String?
     ) -> CredentialDefinition? {
         guard let url = tokenURL else { return nil }
-        let grant: OAuth2Settings.Grant
-        if isRefreshToken {
-            guard let refreshToken else { return nil }
-            grant = .refreshToken(refreshToken)
-        } else {
-            grant = .clientCredentials
-        }
         var tls = TLSSettings()
         tls.authorityFile = authorityFile
-        let endpoint = Upstream(name: "token", origin: url.origin, tls: tls, allowedAddresses: ranges)
-        let target = url.path + (url.query.map { "?\($0)" } ?? "")
-        var settings = OAuth2Settings(grant: grant, endpoint: endpoint, target: target, clientID: clientID)
-        settings.clientSecret = clientSecret
-        settings.clientAuthentication = clientAuthentication
-        settings.scopes = scopes
-        settings.refreshBeforeExpiry = refreshBeforeExpiry
-        settings.failureCooldown = failureCooldown
-        settings.timeout = timeout
-        settings.request = request
-        settings.answer = answer
+        var settings = settings
+        settings.endpoint = Upstream(name: "token", origin: url.origin, tls: tls, allowedAddresses: ranges)
+        settings.target = url.path + (url.query.map { "?\($0)" } ?? "")
+        if let refreshToken { settings.grant = .refreshToken(refreshToken) }
         return CredentialDefinition(name: name, kind: .oauth2(settings))
     }
 }
@@ -91,57 +72,35 @@ extension RouteDraft {
         if tls.pins?.host == nil {
             tls.pins?.host = upstreams.lazy.compactMap(\.url).first(where: \.isTLS)?.host
         }
-        var policy = RoutePolicy(
-            upstreams: upstreams.map { upstream in
-                Upstream(
-                    name: upstream.name,
-                    origin: upstream.url?.origin ?? .unix(path: upstream.unix ?? ""),
-                    basePath: upstream.url?.path ?? "/",
-                    use: upstream.use,
-                    tls: tls,
-                    allowedAddresses: allowAddresses,
-                    cooldown: upstream.cooldown
-                )
-            }
-        )
-        policy.summary = summary
-        switch auth {
-        case .fixed(let form, _):
-            policy.authentication = Authentication(form: form, credential: "route:\(name)")
-        case .oauth2: policy.authentication = Authentication(form: .bearer, credential: "route:\(name)")
-        case .shared(let credential, _):
-            policy.authentication = Authentication(form: .bearer, credential: credential)
-        case nil: break
+        var policy = policy
+        policy.upstreams = upstreams.map { upstream in
+            Upstream(
+                name: upstream.name,
+                origin: upstream.url?.origin ?? .unix(path: upstream.unix ?? ""),
+                basePath: upstream.url?.path ?? "/",
+                use: upstream.use,
+                tls: tls,
+                allowedAddresses: allowAddresses,
+                cooldown: upstream.cooldown
+            )
         }
-        policy.timeouts = timeouts
-        policy.concurrency = concurrency
-        policy.traffic = traffic
-        policy.callers = callers
-        policy.maxAttempts = maxAttempts
-        policy.request = request
-        policy.idempotency = idempotency
-        policy.prepare = prepare
-        policy.apiError = apiError
-        policy.quickRecovery = quickRecovery
-        policy.success = success
-        policy.response = response.rules
-        policy.response.expectsJSON = response.expect == .json
-        policy.response.locationPrefix = response.rewritesLocation ? "/r/\(name)/" : nil
-        policy.errorTypes = errorTypes
+        policy.authentication =
+            switch auth {
+            case .fixed(let form, _): Authentication(form: form, credential: "route:\(name)")
+            case .oauth2: Authentication(form: .bearer, credential: "route:\(name)")
+            case .shared(let credential, _): Authentication(form: .bearer, credential: credential)
+            case nil: nil
+            }
+        policy.response.locationPrefix = policy.response.locationPrefix.map { _ in "/r/\(name)/" }
         let rules = (staleToken.map { [$0] } ?? []) + (recovery ?? [])
         policy.recovery = rules.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         policy.deliversLater = recovery == nil || keepsWithoutDelivery
         policy.limits.body = limits.maxResponseBody
-        policy.delivery = delivery
-        policy.signing = signing.map { SigningSettings(secrets: $0.secrets) }
-        policy.neverFails = neverFails
         return policy
     }
-}
 
-extension RouteDraft {
     /// Whether a rule keeps requests, and none below it says how they are delivered.
-    fileprivate var keepsWithoutDelivery: Bool {
+    private var keepsWithoutDelivery: Bool {
         guard let recovery, let first = recovery.firstIndex(where: { $0.respond?.and == .keep }) else {
             return false
         }
@@ -152,39 +111,29 @@ extension RouteDraft {
 extension RuleDraft {
     /// Nil only for a draft that has not passed the checks.
     fileprivate func rule(upstreams: [String]) -> RecoveryRule? {
-        let matcher = FailureMatcher(on.compactMap(FailureMatcher.token))
         let action: RecoveryRule.Action
         if let retry {
-            action = .retry(retry.policy)
-        } else if let refresh {
-            action = .refreshCredentials(maxTimes: refresh.maxTimes)
+            action = .retry(retry.made)
+        } else if let refreshes {
+            action = .refreshCredentials(maxTimes: refreshes)
         } else if let failover {
             guard let index = upstreams.firstIndex(of: failover.upstream) else { return nil }
             action = .failover(upstream: index, methods: failover.methods)
         } else if let respond {
             action = respond.source == .stale ? .respondStale : .respond(respond.response)
-        } else if deadLetter != nil {
-            action = .deadLetter
-        } else if let pause {
-            action = .pauseRoute(reason: pause.reason)
-        } else if hold != nil {
-            action = .hold
         } else {
-            action = .fail
+            action = ending ?? .fail
         }
-        var rule = RecoveryRule(name: name, on: matcher, action: action)
+        var rule = RecoveryRule(name: name, on: on, action: action)
         rule.keepsRequest = respond?.and == .keep
         return rule
     }
 }
 
 extension RetryDraft {
-    fileprivate var policy: RetryPolicy {
-        var policy = RetryPolicy()
+    fileprivate var made: RetryPolicy {
+        var policy = policy
         policy.maxAttempts = attempts
-        policy.honorsRetryAfter = honorsRetryAfter
-        policy.maxRetryAfter = maxRetryAfter
-        policy.methods = methods
         if let schedule {
             policy.backoff = Backoff(
                 schedule: .list(schedule),

@@ -48,23 +48,27 @@ extension StatusSet {
     fileprivate var words: [String] { classes.map { "\($0.rawValue)xx" } + codes.map { "\($0)" } }
 }
 
-extension ValueKind where Value == String {
-    /// One word of `on`; whether a kind exists is known only when the whole route is.
-    static var failureWord: ValueKind {
-        .text(
+extension ValueKind where Value == FailureMatcher {
+    /// The words of `on`; whether a kind exists is known only when the whole route is.
+    static var failures: ValueKind {
+        let word = ValueKind<FailureMatcher.Token>.text(
             "a status, a class such as \"5xx\", a failure kind, \"connection\", \"timeout\", \"dns\", \"tls\", "
                 + "\"protocol\", \"any\" or \"exhausted\"",
             pattern: "^([2-5]([0-9]{2}|xx)|[a-z][a-z0-9_]*)$"
         ) { text throws(Refusal) in
-            guard FailureMatcher.token(text) != nil else {
+            guard let token = FailureMatcher.token(text) else {
                 throw Refusal(
                     "expected a status from \"200\" to \"599\", or \"2xx\", \"3xx\", \"4xx\", \"5xx\""
                 )
             }
-            return text
+            return token
         }
+        return ValueKind<[FailureMatcher.Token]>.list(word, minimum: 1, maximum: 100)
+            .compactMap { FailureMatcher($0) }
     }
+}
 
+extension ValueKind where Value == FailureKind {
     /// The name of a kind of failure that the route defines.
     static var kindName: ValueKind {
         .text("a kind such as \"busy\"", pattern: "^[a-z][a-z0-9_]*$") { text throws(Refusal) in
@@ -82,7 +86,7 @@ extension ValueKind where Value == String {
                     "a kind has only lower-case letters, digits and \"_\", and begins with a letter"
                 )
             }
-            if case .kind = FailureMatcher.token(text) { return text }
+            if case .kind(let kind) = FailureMatcher.token(text) { return kind }
             throw Refusal("\"\(text)\" already means something else in \"on\"", hint: "choose another name")
         }
     }

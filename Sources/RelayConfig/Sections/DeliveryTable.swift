@@ -33,8 +33,8 @@ extension ConfigurationTable {
         }
     }
 
-    static var signing: ValueKind<SigningDraft> {
-        TaggedSection<SigningDraft>(
+    static var signing: ValueKind<SigningSettings> {
+        TaggedSection<SigningSettings>(
             "signing",
             "How requests are signed.",
             key: "type",
@@ -42,12 +42,12 @@ extension ConfigurationTable {
         ).kind
     }
 
-    private static var standardWebhooks: Section<SigningDraft> {
+    private static var standardWebhooks: Section<SigningSettings> {
         Section(
             "standard_webhooks",
             "Webhook-Id, Webhook-Timestamp and Webhook-Signature on every attempt (Standard Webhooks 1.0.0). The id is "
                 + "the job's, so that a receiver can tell what it has had before.",
-            of: SigningDraft()
+            of: SigningSettings(secrets: [])
         ) {
             Field.tag("type", "standard_webhooks", "Chooses the kind.")
             Field("secrets", .list(.secret, minimum: 1, maximum: 8), \.secrets, isRequired: true) {

@@ -6,8 +6,8 @@ import RelayRoute
 extension ConfigurationTable {
     /// The most attempts that any job of the route may have.
     static func attemptLimit(_ route: RouteDraft) -> Int {
-        guard let limit = route.delivery.maxAttempts else { return route.maxAttempts }
-        return route.delivery.mode == .durable ? limit : max(limit, route.maxAttempts)
+        guard let limit = route.policy.delivery.maxAttempts else { return route.policy.maxAttempts }
+        return route.policy.delivery.mode == .durable ? limit : max(limit, route.policy.maxAttempts)
     }
 
     /// Whether a rule can always act on every failure, so that none gets past it.
@@ -15,7 +15,7 @@ extension ConfigurationTable {
     /// No answer stands in for that to a job which is kept.
     static func endsEverything(_ rule: JSONNode, _ route: RouteDraft) -> Bool {
         guard matchesAny(rule) else { return false }
-        if rule["respond"] != nil { return !isStale(rule) && route.delivery.mode == .sync }
+        if rule["respond"] != nil { return !isStale(rule) && route.policy.delivery.mode == .sync }
         return isFinal(rule)
     }
 
@@ -26,7 +26,7 @@ extension ConfigurationTable {
     }
 
     /// Whether `rule` still acts below the one that ends everything: for jobs that it does not answer.
-    static func isPassed(_ ending: JSONNode, by rule: JSONNode, _ route: RouteDraft) -> Bool {
+    static func isPassed(_ ending: JSONNode, by rule: JSONNode) -> Bool {
         if isFinal(ending) { return false }
         return keeps(ending) ? rule["respond"] == nil : durableActions.contains { rule[$0] != nil }
     }
@@ -41,7 +41,7 @@ extension ConfigurationTable {
         taking: String?,
         _ reading: inout ReadContext
     ) {
-        guard route.delivery.mode == .durable else { return }
+        guard route.policy.delivery.mode == .durable else { return }
         let refused = Failure(.connectionRefused, sent: .neverSent, "")
         let acts = list.elements.contains { rule in
             let words = rule["on"]?.value.elements.compactMap(\.text) ?? []
@@ -66,7 +66,7 @@ extension ConfigurationTable {
         taking: String?,
         _ reading: inout ReadContext
     ) {
-        guard route.delivery.mode == .durable else { return }
+        guard route.policy.delivery.mode == .durable else { return }
         if keeps(rule) {
             reading.error(
                 "the route keeps every request before it is sent, so that there is none to answer and to keep then",
@@ -86,8 +86,8 @@ extension ConfigurationTable {
             let schedule = route.recovery?.first(where: { $0.name == name })?.retry?.schedule
         else { return }
         let total = schedule.reduce(.zero, +)
-        guard total > route.delivery.expiresAfter else { return }
-        let (waits, end) = (DurationText.text(total), DurationText.text(route.delivery.expiresAfter))
+        guard total > route.policy.delivery.expiresAfter else { return }
+        let (waits, end) = (DurationText.text(total), DurationText.text(route.policy.delivery.expiresAfter))
         reading.warn(
             "the waits of the schedule take \(waits), but delivery.expires_after ends a job after \(end)",
             in: list,

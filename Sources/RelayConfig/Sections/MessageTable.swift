@@ -5,26 +5,21 @@ import RelayRoute
 extension ConfigurationTable {
     /// The keys of a route that say what is done to requests and answers, in the order of an attempt.
     @FieldList<RouteDraft> static var messageFields: [Field<RouteDraft>] {
-        Field("request", request.kind, \.request) { "What is changed in every request." }
-        Field("prepare", .list(preparation, maximum: 20), \.prepare) {
+        Field("request", request.kind, \.policy.request) { "What is changed in every request." }
+        Field("prepare", .list(preparation, maximum: 20), \.policy.prepare) {
             "Headers that are computed for the job or for each attempt."
         }
-        Field("api_error", apiError, \.apiError) {
+        Field("api_error", apiError, \.policy.apiError) {
             "Which answers are the upstream's own error documents, on any status."
         }
-        Field("quick_recovery", .list(quickRecovery, maximum: 50), \.quickRecovery) {
+        Field("quick_recovery", .list(quickRecovery, maximum: 50), \.policy.quickRecovery) {
             "Failures that are successes after all: read before every recovery rule, costing no attempt."
         }
-        Field("success", success.kind, \.success) { "What an answer must be to count as success." }
-        Field("response", response.kind, \.response) { "What is made of a successful answer." }
-        Field("error_types", .list(errorType, maximum: 100), \.errorTypes) {
+        Field("success", success.kind, \.policy.success) { "What an answer must be to count as success." }
+        Field("response", response.kind, \.policy.response) { "What is made of a successful answer." }
+        Field("error_types", .list(errorType, maximum: 100), \.policy.errorTypes) {
             "Names failures before the recovery rules read them; the first that matches counts."
         }
-    }
-
-    private struct RequestHeaders {
-        var set: [(name: String, value: String)] = []
-        var remove: [FieldName] = []
     }
 
     /// Of a route that says nothing.
@@ -71,11 +66,6 @@ extension ConfigurationTable {
         }
     }
 
-    private struct PreparationDraft {
-        var each = PreparationPhase.job
-        var fields: [(name: String, value: FieldTemplate)] = []
-    }
-
     private static var preparation: ValueKind<PreparationStep> {
         let templates = ValueKind<[(name: String, value: FieldTemplate)]>.map(
             .template,
@@ -83,16 +73,14 @@ extension ConfigurationTable {
             pattern: ValueKind<String>.fieldNamePattern,
             isSensitive: true
         ) { name throws(Refusal) in _ = try checkFieldName(name, for: .set) }
-        return Section("prepare", "One step of preparation.", of: PreparationDraft()) {
-            Field("each", .word(), \.each, isRequired: true) {
+        return Section("prepare", "One step of preparation.", of: PreparationStep(phase: .job, fields: [])) {
+            Field("each", .word(), \.phase, isRequired: true) {
                 "Once for the job, or anew for each attempt from the request as it came."
             }
             Field("set_header", templates, \.fields, isRequired: true) {
                 "Headers whose values may hold {job.id}, {now}, {attempt} and {route}."
             }
-        }.kind.compactMap { draft in
-            PreparationStep(phase: draft.each, fields: draft.fields.map { ($0.name, $0.value) })
-        }
+        }.kind
     }
 
     private static var apiError: ValueKind<APIErrorRule> {
@@ -106,20 +94,9 @@ extension ConfigurationTable {
         }.kind
     }
 
-    private struct QuickRecoveryDraft {
-        var on: [String] = []
-        var methods: [Method] = []
-        var answer = QuickAnswer()
-    }
-
-    private struct QuickAnswer {
-        var status: Status = 200
-        var fields: [(name: String, value: String)] = []
-        var json: JSONValue?
-    }
-
     private static var quickRecovery: ValueKind<QuickRecoveryRule> {
-        let answer = Section("quick_answer", "The answer the caller gets.", of: QuickAnswer()) {
+        let nothing = QuickRecoveryRule(on: FailureMatcher([]), status: 200)
+        let answer = Section("quick_answer", "The answer the caller gets.", of: nothing) {
             Field("status", .status, \.status, isRequired: true) { "The status." }
             Field("headers", .fields(.answer), \.fields) { "The headers." }
             Field("json", .jsonTemplate, \.json) {
@@ -134,43 +111,19 @@ extension ConfigurationTable {
                 hint: "remove it"
             )
         }
-        return Section("quick_recovery", "One failure that is a success.", of: QuickRecoveryDraft()) {
-            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on, isRequired: true) {
+        return Section("quick_recovery", "One failure that is a success.", of: nothing) {
+            Field("on", .failures, \.on, isRequired: true) {
                 "The failures it acts on, as in recovery; \"exhausted\" is none here."
             }
             Field("methods", .list(.method, maximum: 20), \.methods) {
                 "The methods it acts on; empty means all."
             }
-            Field("as", answer.kind, \.answer, isRequired: true) { "The answer the caller gets." }
-        }.kind.compactMap { draft in
-            QuickRecoveryRule(
-                on: FailureMatcher(draft.on.compactMap(FailureMatcher.token)),
-                methods: draft.methods,
-                status: draft.answer.status,
-                fields: draft.answer.fields,
-                json: draft.answer.json
-            )
-        }
+            Field("as", answer.kind, \.self, isRequired: true) { "The answer the caller gets." }
+        }.kind
     }
 
-    private struct ErrorTypeDraft {
-        var on: [String]?
-        var apiCodes: [String] = []
-        var header: HeaderDraft?
-        var kind = ""
-        var treatAsStatus: Status?
-        var isRetryable: Bool?
-    }
-
-    private struct HeaderDraft {
-        var name: FieldName?
-        var value: String?
-
-        var check: HeaderCheck? { name.map { HeaderCheck($0, value: value) } }
-    }
-
-    private static var header: Section<HeaderDraft> {
-        Section("answer_header", "A header that an answer may have.", of: HeaderDraft()) {
+    private static var header: Section<HeaderCheck> {
+        Section("answer_header", "A header that an answer may have.", of: HeaderCheck(.host)) {
             Field("name", .field(.answer), \.name, isRequired: true) { "Its name." }
             Field("value", .fieldValue, \.value) {
                 "Its value, whatever the case of its letters; any when it is absent."
@@ -179,8 +132,12 @@ extension ConfigurationTable {
     }
 
     private static var errorType: ValueKind<ErrorTypeRule> {
-        Section("error_type", "A name for failures.", of: ErrorTypeDraft()) {
-            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on) {
+        Section(
+            "error_type",
+            "A name for failures.",
+            of: ErrorTypeRule(on: nil, apiCodes: [], kind: "", treatAsStatus: nil)
+        ) {
+            Field("on", .failures, \.on) {
                 "The failures it names, as in recovery; all when it is absent."
             }
             Field("api_code", .list(.string(), maximum: 1000), \.apiCodes) {
@@ -201,15 +158,6 @@ extension ConfigurationTable {
                     + "request was refused: with a 4xx, or 503 beside a Retry-After, it is repeated whatever its "
                     + "method."
             }
-        }.kind.compactMap { draft in
-            ErrorTypeRule(
-                on: draft.on.map { FailureMatcher($0.compactMap(FailureMatcher.token)) },
-                apiCodes: draft.apiCodes,
-                header: draft.header?.check,
-                kind: FailureKind(rawValue: draft.kind),
-                treatAsStatus: draft.treatAsStatus,
-                isRetryable: draft.isRetryable
-            )
-        }
+        }.kind
     }
 }

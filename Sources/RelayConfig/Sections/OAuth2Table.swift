@@ -6,20 +6,18 @@ extension ConfigurationTable {
     /// A token endpoint; only a shared one says for itself which addresses and authorities it trusts.
     static func oauth2(isRefreshToken: Bool, isShared: Bool) -> Section<OAuth2Draft> {
         let word = isRefreshToken ? "oauth2_refresh_token" : "oauth2_client_credentials"
-        var prototype = OAuth2Draft()
-        prototype.isRefreshToken = isRefreshToken
         return Section(
             (isShared ? "shared_" : "") + word,
             isRefreshToken
                 ? "A refresh token grant (RFC 6749, 6)." : "A client credentials grant (RFC 6749, 4.4).",
-            of: prototype
+            of: OAuth2Draft()
         ) {
             Field.tag("type", word, "Chooses the kind.")
             Field("token_url", .resourceURL, \.tokenURL, isRequired: true) { "The token endpoint." }
-            Field("client_id", .string(mayBeEmpty: false), \.clientID, isRequired: true) {
+            Field("client_id", .string(mayBeEmpty: false), \.settings.clientID, isRequired: true) {
                 "The client's identifier."
             }
-            Field("client_secret", .secret, \.clientSecret, isRequired: !isRefreshToken) {
+            Field("client_secret", .secret, \.settings.clientSecret, isRequired: !isRefreshToken) {
                 "The client's secret."
             }
             if isRefreshToken {
@@ -49,21 +47,24 @@ extension ConfigurationTable {
 
     /// The fields that say what is asked for, and when.
     @FieldList<OAuth2Draft> private static var tokenFields: [Field<OAuth2Draft>] {
-        Field("client_auth", .word(), \.clientAuthentication) {
+        Field("client_auth", .word(), \.settings.clientAuthentication) {
             "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
         }
-        Field("scopes", .list(scope, maximum: 100), \.scopes) { "The scopes to ask for." }
-        Field("refresh_before_expiry", .duration(.zero ... .seconds(86_400)), \.refreshBeforeExpiry) {
+        Field("scopes", .list(scope, maximum: 100), \.settings.scopes) { "The scopes to ask for." }
+        Field("refresh_before_expiry", .duration(.zero ... .seconds(86_400)), \.settings.refreshBeforeExpiry)
+        {
             "How long before its expiry a token is replaced while the old one still serves."
         }
-        Field("failure_cooldown", .duration(.zero ... .seconds(3600)), \.failureCooldown) {
+        Field("failure_cooldown", .duration(.zero ... .seconds(3600)), \.settings.failureCooldown) {
             "How long a failed request for a token is remembered before the next is tried."
         }
-        Field("timeout", .duration(.milliseconds(1) ... .seconds(600)), \.timeout) {
+        Field("timeout", .duration(.milliseconds(1) ... .seconds(600)), \.settings.timeout) {
             "The longest one request for a token may take."
         }
-        Field("token_request", tokenRequest.kind, \.request) { "What the request for a token has besides." }
-        Field("answer", tokenAnswer.kind, \.answer) { "Where the endpoint's answer has what." }
+        Field("token_request", tokenRequest.kind, \.settings.request) {
+            "What the request for a token has besides."
+        }
+        Field("answer", tokenAnswer.kind, \.settings.answer) { "Where the endpoint's answer has what." }
     }
 
     private static var tokenRequest: Section<TokenRequestTerms> {

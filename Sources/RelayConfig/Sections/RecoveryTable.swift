@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJSON
+import RelayRoute
 
 extension ConfigurationTable {
     static var recovery: ValueKind<[RuleDraft]> { .list(rule.kind, maximum: 100) }
@@ -26,33 +27,35 @@ extension ConfigurationTable {
             Field("name", .name, \.name, isRequired: true) {
                 "Stands in the timeline, the journal and Proxy-Status."
             }
-            Field("on", .list(.failureWord, minimum: 1, maximum: 100), \.on, isRequired: true) {
+            Field("on", .failures, \.on, isRequired: true) {
                 "The failures it acts on: statuses, classes, kinds, the groups connection, timeout, dns, tls and "
                     + "protocol, \"any\", and \"exhausted\" when nothing above it has anything left."
             }
             Field("retry", retry.kind, \.retry) { "Wait and send again." }
-            Field("refresh_credentials", refresh.kind, \.refresh) { "Fetch a new credential and send again." }
+            Field("refresh_credentials", refresh.kind, \.refreshes) {
+                "Fetch a new credential and send again."
+            }
             Field("failover", failover.kind, \.failover) {
                 "Send to another upstream, which is entered once a job."
             }
             Field("respond", respond, \.respond) {
                 "Answer a request that waits in the upstream's stead; a kept job passes the rule by."
             }
-            Field("fail", empty("fail", "Ending the job; an empty object.").kind, \.fail) {
+            Field("fail", ending(.fail, "fail", "Ending the job; an empty object."), \.ending) {
                 "End the job with the failure as it is."
             }
             Field(
                 "dead_letter",
-                empty("dead_letter", "Giving a durable job up; an empty object.").kind,
-                \.deadLetter
+                ending(.deadLetter, "dead_letter", "Giving a durable job up; an empty object."),
+                \.ending
             ) {
                 "Give a durable job up, for an operator to look at and to retry; any other ends with its failure."
             }
-            Field("pause_route", pause.kind, \.pause) {
+            Field("pause_route", pause, \.ending) {
                 "Send nothing new of the route until an operator resumes it, and put a durable job back to wait for "
                     + "that; any other request ends with its failure, and those that wait already go on."
             }
-            Field("hold", empty("hold", "Putting a durable job aside; an empty object.").kind, \.hold) {
+            Field("hold", ending(.hold, "hold", "Putting a durable job aside; an empty object."), \.ending) {
                 "Put a durable job aside until an operator releases it; any other ends with its failure."
             }
         }
@@ -79,13 +82,13 @@ extension ConfigurationTable {
             Field("jitter_percent", .integer(0...100), \.jitterPercent) {
                 "How much a wait of the schedule may differ at random, both ways; 0 when it is absent."
             }
-            Field("honor_retry_after", .boolean, \.honorsRetryAfter) {
+            Field("honor_retry_after", .boolean, \.policy.honorsRetryAfter) {
                 "Whether the upstream's Retry-After replaces a shorter wait."
             }
-            Field("max_retry_after", .duration(.zero ... .seconds(86_400)), \.maxRetryAfter) {
+            Field("max_retry_after", .duration(.zero ... .seconds(86_400)), \.policy.maxRetryAfter) {
                 "The longest wait a Retry-After can cause."
             }
-            Field("methods", .word(), \.methods) { methodsDoc }
+            Field("methods", .word(), \.policy.methods) { methodsDoc }
         } check: { draft, node, reading in
             if draft.jitterPercent != nil, draft.schedule == nil, let member = node["jitter_percent"] {
                 reading.error(
@@ -147,9 +150,9 @@ extension ConfigurationTable {
         + "other job of the route fetches one for a second, then for twice as long each time up to five minutes, until "
         + "a request succeeds there."
 
-    private static var refresh: Section<RefreshDraft> {
-        Section("refresh_credentials", "Fetching a new credential.", of: RefreshDraft()) {
-            Field("max_times", .integer(1...10), \.maxTimes) { fetchesDoc }
+    private static var refresh: Section<Int> {
+        Section("refresh_credentials", "Fetching a new credential.", of: 1) {
+            Field("max_times", .integer(1...10), \.self) { fetchesDoc }
         }
     }
 
@@ -162,15 +165,20 @@ extension ConfigurationTable {
         }
     }
 
-    private static var pause: Section<PauseDraft> {
-        Section("pause_route", "Pausing a route.", of: PauseDraft()) {
-            Field("reason", .string(upTo: 200), \.reason, isRequired: true) {
+    private static var pause: ValueKind<RecoveryRule.Action> {
+        Section("pause_route", "Pausing a route.", of: "") {
+            Field("reason", .string(upTo: 200), \.self, isRequired: true) {
                 "What operators and callers are told; at most 200 bytes."
             }
-        }
+        }.kind.compactMap { .pauseRoute(reason: $0) }
     }
 
-    private static func empty(_ name: String, _ doc: String) -> Section<EmptyDraft> {
-        Section(name, doc, of: EmptyDraft()) {}
+    /// An action that says nothing more.
+    private static func ending(
+        _ action: RecoveryRule.Action,
+        _ name: String,
+        _ doc: String
+    ) -> ValueKind<RecoveryRule.Action> {
+        Section(name, doc, of: action) {}.kind
     }
 }

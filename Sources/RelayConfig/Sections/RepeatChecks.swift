@@ -24,7 +24,7 @@ extension ConfigurationTable {
         guard !saysWhoGivesKeys(route, node, reading) else { return }
         let hint =
             "write \"idempotency\": {\"generate\": true} if the upstream knows such keys, false if callers send them"
-        if route.delivery.mode == .durable {
+        if route.policy.delivery.mode == .durable {
             guard route.recovery == nil || cuts.contains(where: { sparing(for: $0, route, rules) != nil })
             else {
                 return
@@ -63,7 +63,7 @@ extension ConfigurationTable {
             if let action = ["retry", "failover"].first(where: { rule[$0] != nil }) {
                 return rule[action]?.value["methods"] == nil ? (index, action) : nil
             }
-            let isAnswer = rule["respond"] != nil && !isStale(rule) && route.delivery.mode == .sync
+            let isAnswer = rule["respond"] != nil && !isStale(rule) && route.policy.delivery.mode == .sync
             if isAnswer || isFinal(rule) { return nil }
         }
         return nil
@@ -75,19 +75,21 @@ extension ConfigurationTable {
         _ node: JSONNode,
         _ reading: ReadContext
     ) -> Bool {
-        let keys = ["idempotency-key", "webhook-id", route.idempotency.header.lowercased()]
-        let isPrepared = route.prepare.contains { step in
+        let keys = ["idempotency-key", "webhook-id", route.policy.idempotency.header.lowercased()]
+        let isPrepared = route.policy.prepare.contains { step in
             step.phase == .job && step.fields.contains { keys.contains($0.name.lowercased()) }
         }
         let places = [node["idempotency"], reading.root["defaults"]?.value["idempotency"]]
-        return route.signing != nil || isPrepared || places.contains { $0?.value["generate"] != nil }
+        return route.policy.signing != nil || isPrepared || places.contains { $0?.value["generate"] != nil }
     }
 
     /// A token that was revoked stays in use until it expires.
     private static func checkRefreshing(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         let rules = route.recovery ?? []
         guard let auth = route.auth, auth.isRefreshable, !auth.refreshesOn401,
-            !rules.contains(where: { $0.refresh != nil || $0.on.contains("401") && $0.endsAJob })
+            !rules.contains(where: {
+                $0.refreshes != nil || $0.on.tokens.contains(.status(401)) && $0.endsAJob
+            })
         else { return }
         reading.warn(
             "nothing fetches the credential anew when the upstream refuses it",
@@ -105,10 +107,10 @@ extension ConfigurationTable {
         _ rules: RuleList,
         _ reading: inout ReadContext
     ) {
-        guard route.delivery.mode == .sync, node["delivery"] == nil, let list = rules.list,
+        guard route.policy.delivery.mode == .sync, node["delivery"] == nil, let list = rules.list,
             !rules.elements.contains(where: keeps)
         else { return }
-        let total = route.timeouts.total
+        let total = route.policy.timeouts.total
         for (index, element) in list.elements.enumerated() {
             guard let name = element["name"]?.value.text,
                 let retry = route.recovery?.first(where: { $0.name == name })?.retry
@@ -136,7 +138,5 @@ extension ConfigurationTable {
 
 extension RuleDraft {
     /// Whether it ends a request that waits, or a job, or puts that aside.
-    fileprivate var endsAJob: Bool {
-        respond != nil || fail != nil || deadLetter != nil || pause != nil || hold != nil
-    }
+    fileprivate var endsAJob: Bool { respond != nil || ending != nil }
 }

@@ -29,8 +29,8 @@ extension ConfigurationTable {
         checkErrorDocuments(route, node, &reading)
         checkRepeats(route, node, rules, &reading)
         checkKeptAnswers(node, rules, &reading)
-        if route.neverFails {
-            if route.delivery.mode == .durable {
+        if route.policy.neverFails {
+            if route.policy.delivery.mode == .durable {
                 reading.error(
                     "a route that keeps its requests cannot promise their callers an answer",
                     in: node,
@@ -59,8 +59,8 @@ extension ConfigurationTable {
 
     /// A key that changes with every attempt protects from nothing.
     private static func checkKeys(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
-        let keys = ["idempotency-key", "webhook-id", route.idempotency.header.lowercased()]
-        for (index, step) in route.prepare.enumerated() where step.phase == .attempt {
+        let keys = ["idempotency-key", "webhook-id", route.policy.idempotency.header.lowercased()]
+        for (index, step) in route.policy.prepare.enumerated() where step.phase == .attempt {
             for (name, template) in step.fields
             where keys.contains(name.lowercased()) && template.changesWithAttempts {
                 reading.error(
@@ -74,9 +74,11 @@ extension ConfigurationTable {
     }
 
     static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
-        guard route.timeouts.attempt > route.timeouts.total, node["timeouts"] != nil else { return }
+        guard route.policy.timeouts.attempt > route.policy.timeouts.total, node["timeouts"] != nil else {
+            return
+        }
         let (attempt, total) = (
-            DurationText.text(route.timeouts.attempt), DurationText.text(route.timeouts.total)
+            DurationText.text(route.policy.timeouts.attempt), DurationText.text(route.policy.timeouts.total)
         )
         let key = node["timeouts"]?.value["attempt"] == nil ? "total" : "attempt"
         reading.error(
@@ -193,7 +195,7 @@ extension ConfigurationTable {
                     hint: taking ?? "give it \"response\": {\"cache_last_good\": {\"max_age\": \"6h\"}}"
                 )
             }
-            if let ending, !isPassed(ending, by: element, route) {
+            if let ending, !isPassed(ending, by: element) {
                 reading.warn(
                     "this rule is never reached: \"\(printable(ending["name"]?.value.text ?? ""))\" ends every failure above it",
                     in: list,
@@ -220,7 +222,7 @@ extension ConfigurationTable {
             draft.attempts > attemptLimit(route)
         else { return }
         let key = retry["max_attempts"] == nil ? "schedule" : "max_attempts"
-        let isOwn = route.delivery.mode == .durable && route.delivery.maxAttempts != nil
+        let isOwn = route.policy.delivery.mode == .durable && route.policy.delivery.maxAttempts != nil
         reading.warn(
             "the rule allows \(draft.attempts) attempts, but the route ends after \(attemptLimit(route))",
             in: list,

@@ -4,28 +4,17 @@ import RelayRoute
 
 /// A route as the file has it: names not yet looked up, actions not yet built.
 struct RouteDraft {
-    var summary = ""
+    var policy: RoutePolicy = {
+        var policy = RoutePolicy(upstreams: [])
+        policy.request = ConfigurationTable.unchangedRequest
+        policy.response = ConfigurationTable.rewritingResponse
+        return policy
+    }()
     var upstreams: [UpstreamDraft] = []
     var auth: AuthDraft?
     var tls = TLSSettings()
     var allowAddresses: [AddressRange] = []
-    var timeouts = Timeouts()
-    var concurrency = ConcurrencyLimit()
-    var traffic = TrafficSettings()
-    var callers = AllowedCallers()
-    var maxAttempts = 10
-    var request = ConfigurationTable.unchangedRequest
-    var idempotency = IdempotencySettings()
-    var prepare: [PreparationStep] = []
-    var apiError: APIErrorRule?
-    var quickRecovery: [QuickRecoveryRule] = []
-    var success = SuccessRule()
-    var response = ResponseDraft()
-    var errorTypes: [ErrorTypeRule] = []
     var recovery: [RuleDraft]?
-    var delivery = DeliverySettings()
-    var signing: SigningDraft?
-    var neverFails = false
 }
 
 extension RouteDraft {
@@ -33,13 +22,15 @@ extension RouteDraft {
     /// or `auth` says otherwise.
     var staleToken: RuleDraft? {
         let rules = recovery ?? []
-        guard auth?.refreshesOn401 == true, !rules.contains(where: { $0.refresh != nil }) else { return nil }
+        guard auth?.refreshesOn401 == true, !rules.contains(where: { $0.refreshes != nil }) else {
+            return nil
+        }
         var rule = RuleDraft()
         rule.name = "stale-token"
         // A rule's name stands for what it has done: it is nobody else's.
         while rules.contains(where: { $0.name == rule.name }) { rule.name += "-401" }
-        rule.on = ["401"]
-        rule.refresh = RefreshDraft()
+        rule.on = FailureMatcher([.status(401)])
+        rule.refreshes = 1
         return rule
     }
 }
@@ -75,57 +66,41 @@ enum AuthDraft {
 }
 
 struct OAuth2Draft {
-    var isRefreshToken = false
+    /// The table fills in all but the endpoint and a refresh token.
+    var settings = OAuth2Settings(
+        grant: .clientCredentials,
+        endpoint: Upstream(name: "token", origin: .unix(path: "")),
+        target: "/",
+        clientID: ""
+    )
     var tokenURL: UpstreamURL?
-    var clientID = ""
-    var clientSecret: SecretReference?
     var refreshToken: SecretReference?
-    var clientAuthentication = OAuth2Settings.ClientAuthentication.basic
-    var scopes: [String] = []
-    var refreshBeforeExpiry: Duration = .seconds(60)
-    var failureCooldown: Duration = .seconds(2)
-    var timeout: Duration = .seconds(10)
-    var request = TokenRequestTerms()
-    var answer = TokenAnswerTerms()
     var allowAddresses: [AddressRange] = []
     var authorityFile: String?
     var refreshesOn401 = true
 }
 
-struct ResponseDraft {
-    enum Expectation: String, CaseIterable {
-        case json
-    }
-
-    var expect: Expectation?
-    var rewritesLocation = true
-    var rules = ResponseRules()
-}
-
 struct RuleDraft {
     var name = ""
-    var on: [String] = []
+    var on = FailureMatcher([])
     var retry: RetryDraft?
-    var refresh: RefreshDraft?
+    /// How often it fetches a new credential.
+    var refreshes: Int?
     var failover: FailoverDraft?
     var respond: RespondDraft?
-    var fail: EmptyDraft?
-    var deadLetter: EmptyDraft?
-    var pause: PauseDraft?
-    var hold: EmptyDraft?
+    /// An action that stops a job.
+    var ending: RecoveryRule.Action?
 }
 
 struct RetryDraft {
+    var policy = RetryPolicy()
     var maxAttempts: Int?
     var backoff: BackoffDraft?
     var schedule: [Duration]?
     var jitterPercent: Int?
-    var honorsRetryAfter = true
-    var maxRetryAfter: Duration = .seconds(60)
-    var methods = RepeatableMethods.idempotentOrKeyed
 
     /// Attempts the rule may bring a job to: all of the schedule, or else three.
-    var attempts: Int { maxAttempts ?? schedule.map { $0.count + 1 } ?? RetryPolicy().maxAttempts }
+    var attempts: Int { maxAttempts ?? schedule.map { $0.count + 1 } ?? policy.maxAttempts }
 }
 
 struct BackoffDraft {
@@ -147,10 +122,6 @@ struct BackoffDraft {
     var jitter: JitterWord?
 }
 
-struct RefreshDraft {
-    var maxTimes = 1
-}
-
 struct FailoverDraft {
     var upstream = ""
     var methods = RepeatableMethods.idempotentOrKeyed
@@ -168,15 +139,4 @@ struct RespondDraft {
     var fields: [(name: String, value: String)] = []
     var json: JSONValue?
     var text: String?
-}
-
-struct PauseDraft {
-    var reason = ""
-}
-
-/// An action that says nothing more.
-struct EmptyDraft {}
-
-struct SigningDraft {
-    var secrets: [SecretReference] = []
 }

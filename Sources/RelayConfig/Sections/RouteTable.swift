@@ -15,17 +15,19 @@ extension ConfigurationTable {
 
     /// The keys of a route that `defaults` may have too.
     @FieldList<RouteDraft> private static var sharedFields: [Field<RouteDraft>] {
-        Field("timeouts", timeoutsKind, \.timeouts) { "The bounds of every wait." }
-        Field("concurrency", concurrency.kind, \.concurrency) {
+        Field("timeouts", timeoutsKind, \.policy.timeouts) { "The bounds of every wait." }
+        Field("concurrency", concurrency.kind, \.policy.concurrency) {
             "How many requests may be with the upstream at once."
         }
         trafficFields
-        Field("max_attempts", .integer(1...100), \.maxAttempts) {
+        Field("max_attempts", .integer(1...100), \.policy.maxAttempts) {
             "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the "
                 + "wire do not count here; they do in the max_attempts of a rule, and a request makes 100 of them "
                 + "at most."
         }
-        Field("idempotency", idempotency.kind, \.idempotency) { "A key that makes repeating requests safe." }
+        Field("idempotency", idempotency.kind, \.policy.idempotency) {
+            "A key that makes repeating requests safe."
+        }
         Field("recovery", recovery, \.recovery) {
             "What to do about failures: rules, read from the top. Without the list a request that waits for its "
                 + "answer is sent once, and kept jobs are sent again for two days after what may pass (connection, "
@@ -49,7 +51,7 @@ extension ConfigurationTable {
             of: RouteDraft(),
             others: foreignWords
         ) {
-            Field("description", .string(), \.summary) { "For people." }
+            Field("description", .string(), \.policy.summary) { "For people." }
             Field("upstreams", .list(upstream.kind, minimum: 1, maximum: 64), \.upstreams, isRequired: true) {
                 "Where attempts may go; the first is the ordinary target."
             }
@@ -60,17 +62,19 @@ extension ConfigurationTable {
             Field("allow_addresses", .list(.addressRange, maximum: 100), \.allowAddresses) {
                 "Ranges of addresses that are not public and may be dialled all the same."
             }
-            Field("allow_users", .list(.user, maximum: 1000), \.callers.users) {
+            Field("allow_users", .list(.user, maximum: 1000), \.policy.callers.users) {
                 "Users who may use the route, by name or number."
             }
-            Field("allow_groups", .list(.group, maximum: 1000), \.callers.groups) {
+            Field("allow_groups", .list(.group, maximum: 1000), \.policy.callers.groups) {
                 "Groups whose members may use the route. With neither list, everyone may."
             }
             sharedFields
             messageFields
-            Field("delivery", delivery.kind, \.delivery) { "Whether requests are answered or kept." }
-            Field("signing", signing, \.signing) { "How requests are signed; without the key they are not." }
-            Field("never_fails", .boolean, \.neverFails) {
+            Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
+            Field("signing", signing, \.policy.signing) {
+                "How requests are signed; without the key they are not."
+            }
+            Field("never_fails", .boolean, \.policy.neverFails) {
                 "Whether every failure ends with a stand-in, for callers that wait and do not turn that off "
                     + "(Waystation-Fallback). The relay's own refusals, such as route_paused and overloaded, "
                     + "remain. The rules must then end with one that acts on \"any\" and responds with a "

@@ -22,9 +22,16 @@ extension ConfigurationTable {
         }
     }
 
-    static var response: Section<ResponseDraft> {
-        Section("response", "What is made of a successful answer.", of: ResponseDraft()) {
-            Field("redirects", .word(), \.rules.redirects) {
+    /// Of a route that says nothing; the prefix is known with the route's name.
+    static var rewritingResponse: ResponseRules {
+        var rules = ResponseRules()
+        rules.rewritesLocation = true
+        return rules
+    }
+
+    static var response: Section<ResponseRules> {
+        Section("response", "What is made of a successful answer.", of: rewritingResponse) {
+            Field("redirects", .word(), \.redirects) {
                 "What is made of a 3xx answer with a Location. return takes it for an answer like any other; "
                     + "follow goes there, at most five times an attempt and only within the origin that gave it. "
                     + "One that leads to another origin is always an answer: a credential never goes with it."
@@ -32,13 +39,13 @@ extension ConfigurationTable {
             Field("expect", .word(), \.expect) {
                 "What the body must be: valid JSON, or anything when it is absent."
             }
-            Field("unwrap", .memberPointer, \.rules.unwrap) {
+            Field("unwrap", .memberPointer, \.unwrap) {
                 "The caller gets only what stands at this pointer."
             }
-            Field("empty", .word(), \.rules.empty) {
+            Field("empty", .word(), \.empty) {
                 "Whether an answer without content is passed on or is a failure."
             }
-            Field("cache_last_good", lastGood.kind, \.rules.keepsLastGood) {
+            Field("cache_last_good", lastGood.kind, \.keepsLastGood) {
                 "Keeps the last good answer to each GET in memory, for rules that respond with it as stale: of a "
                     + "route at most 256 and 16 MiB, none larger than 1 MiB. Not kept is one to a request with "
                     + "Authorization, Cookie, Range or a body, and one that has Set-Cookie, no-store or private, or "
@@ -70,7 +77,7 @@ extension ConfigurationTable {
         var exists: Bool?
         var equals: JSONValue?
         var isOneOf: [JSONValue]?
-        var kind = ""
+        var kind = FailureKind(rawValue: "")
         var isRetryable: Bool?
 
         var check: BodyCheck? {
@@ -117,12 +124,24 @@ extension ConfigurationTable {
             Field.reserved("matches")
         }.kind.compactMap { draft in
             draft.check.map { check in
-                BodyFailureCheck(
-                    check: check,
-                    kind: FailureKind(rawValue: draft.kind),
-                    isRetryable: draft.isRetryable
-                )
+                BodyFailureCheck(check: check, kind: draft.kind, isRetryable: draft.isRetryable)
             }
         }
+    }
+}
+
+extension ResponseRules {
+    enum Expectation: String, CaseIterable {
+        case json
+    }
+
+    fileprivate var expect: Expectation? {
+        get { expectsJSON ? .json : nil }
+        set { expectsJSON = newValue == .json }
+    }
+
+    fileprivate var rewritesLocation: Bool {
+        get { locationPrefix != nil }
+        set { locationPrefix = newValue ? "" : nil }
     }
 }

@@ -5,7 +5,7 @@ import RelayRoute
 // The keys that keep the requests of a route from making an upstream's trouble worse.
 extension ConfigurationTable {
     @FieldList<RouteDraft> static var trafficFields: [Field<RouteDraft>] {
-        Field("circuit_breaker", breaker.kind, \.traffic.breaker) {
+        Field("circuit_breaker", breaker.kind, \.policy.traffic.breaker) {
             "When an upstream is sent nothing because it fails. Each upstream has a circuit breaker of its own; "
                 + "while it is open requests like those that fail are not sent there, but for one probe at a "
                 + "time: they fail with breaker_open, which rules may act on, and kept jobs wait. Requests that "
@@ -15,16 +15,16 @@ extension ConfigurationTable {
                 + "(a descriptor, memory), a caller that gives up sooner than the upstream usually answers, and an "
                 + "answer that asks for patience count for nothing."
         }
-        Field("retry_budget", budget.kind, \.traffic.budget) {
+        Field("retry_budget", budget.kind, \.policy.traffic.budget) {
             "How much of the route's load its retries may be, whatever the rules allow. Without room a request ends "
                 + "as if the rule were spent; a kept job waits. A retry that succeeds gives back what it took."
         }
-        Field("adaptive_concurrency", window.kind, \.traffic.window) {
+        Field("adaptive_concurrency", window.kind, \.policy.traffic.window) {
             "How many requests an upstream is sent at once, within concurrency.max_requests: fewer when it does "
                 + "not answer, says that there is too much (429, 503) or takes longer than it did, more again while it "
                 + "takes them."
         }
-        Field("throttling", throttling.kind, \.traffic.throttling) {
+        Field("throttling", throttling.kind, \.policy.traffic.throttling) {
             "What becomes of an upstream's word that there is too much: Retry-After of 429 and 503, and RateLimit, "
                 + "RateLimit-Remaining, X-RateLimit-Remaining and X-Rate-Limit-Remaining with their Reset on any "
                 + "answer, hold back requests like the one it answers, and all once a second kind is told so. "
@@ -32,7 +32,7 @@ extension ConfigurationTable {
                 + "rate_limited, and kept jobs wait. An upstream that answers 429 is sent less in a second from then on, "
                 + "and more again while it takes that."
         }
-        Field("rate_limit", rateLimit.kind, \.traffic.rateLimit) {
+        Field("rate_limit", rateLimit.kind, \.policy.traffic.rateLimit) {
             "How fast the route sends, retries included; without the key as fast as there is work. A request waits "
                 + "for its turn if that comes before its time runs out, and fails with rate_limited if not."
         }

@@ -28,9 +28,9 @@ package enum TracePropagation: String, CaseIterable, Sendable {
 /// One step of preparation; an error in it is final, with zero sends.
 package struct PreparationStep: Sendable {
     package var phase: PreparationPhase
-    package var fields: [(name: String, template: FieldTemplate)]
+    package var fields: [(name: String, value: FieldTemplate)]
 
-    package init(phase: PreparationPhase, fields: [(name: String, template: FieldTemplate)]) {
+    package init(phase: PreparationPhase, fields: [(name: String, value: FieldTemplate)]) {
         self.phase = phase
         self.fields = fields
     }

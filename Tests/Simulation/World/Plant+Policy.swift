@@ -26,7 +26,7 @@ extension Plant {
                 $0.action = .refreshCredentials(maxTimes: times + 1)
             }
         case .freshKey:
-            let field = (name: "Idempotency-Key", template: FieldTemplate(parts: [.text("k"), .attempt]))
+            let field = (name: "Idempotency-Key", value: FieldTemplate(parts: [.text("k"), .attempt]))
             policy.prepare.append(PreparationStep(phase: .attempt, fields: [field]))
         case .ignoresCooldown:
             policy.upstreams = policy.upstreams.map {
