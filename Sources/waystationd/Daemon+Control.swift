@@ -4,6 +4,7 @@ import RelayCore
 import RelayEngine
 import RelayInterface
 import RelayJSON
+import RelayJobs
 import RelayPosix
 import RelayRoute
 import RelayServer
@@ -67,7 +68,7 @@ extension Daemon: DaemonControl {
             )
             record.add(.configFile, file)
             journal.record(record)
-            announcer.record(.configRejected(error.summary))
+            announcer.record(.notice(.configRejected, error.summary))
             return (422, rejection(error))
         }
         reloadError.withLock { $0 = nil }
@@ -84,7 +85,7 @@ extension Daemon: DaemonControl {
         places.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
-        announcer.record(.configReloaded)
+        announcer.record(.notice(.configReloaded))
         settings.withLock { $0 = FixedSettings(loaded.configuration) }
         let old = outline.withLock { outline in
             defer { outline = loaded.outline }
@@ -142,7 +143,7 @@ extension Daemon: DaemonControl {
         json.member("type", "urn:waystation:problem:config_rejected")
         json.member("title", Problem.Code.configRejected.title)
         json.member("status", 422)
-        json.member("code", Problem.Code.configRejected.rawValue)
+        json.member("code", Problem.Code.configRejected.name)
         json.member("detail", "\(error.summary); the old configuration stays in force")
         json.member("diagnostics", json: Diagnostic.json(error.diagnostics))
         json.member("text", error.text)

@@ -94,7 +94,7 @@ extension Daemon {
         journal.record(
             JournalRecord(isStalled ? .critical : .notice, isStalled ? .storeStalled : .storeResumed, message)
         )
-        announcer.record(isStalled ? .storageStalled(message) : .storageResumed(message))
+        announcer.record(.notice(isStalled ? .storageStalled : .storageResumed, message))
     }
 }
 

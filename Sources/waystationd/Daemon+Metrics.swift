@@ -79,12 +79,12 @@ extension Daemon {
         // From nothing on what alerts go by: the first burst must show as an increase.
         for route in snapshot.routeNames + [""] {
             for code in [Problem.Code.overloaded, .queueFull, .rateLimited] {
-                rejected[[route, code.rawValue]] = 0
+                rejected[[route, code.name]] = 0
             }
         }
         for tally in problems.withLock({ $0 }) {
             for (name, count) in tally.all where name.route.map({ snapshot.routes[$0] != nil }) ?? true {
-                rejected[[name.route ?? "", name.code.rawValue], default: 0] &+= count
+                rejected[[name.route ?? "", name.code.name], default: 0] &+= count
             }
         }
         for (route, entry) in snapshot.routes {

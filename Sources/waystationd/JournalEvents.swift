@@ -53,9 +53,7 @@ final class JournalEvents: JobListener {
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)
         // An action's one record tells of all its changes; the other events are told where they happen, with more.
-        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .configReloaded, .configRejected,
-            .storageStalled, .storageResumed:
-            break
+        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .notice: break
         }
     }
 

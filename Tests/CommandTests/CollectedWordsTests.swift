@@ -18,12 +18,6 @@ struct CollectedWordsTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("Every event has a row")
-    func events() {
-        let known = JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
-        #expect(known == Word.all(.event).map { "waystation." + $0.name })
-    }
-
     @Test("Every state of the daemon and of its store has a row, and so have those of a route")
     func states() {
         #expect(Word.all(.daemonState).map(\.name) == DaemonState.allCases.map(\.rawValue))

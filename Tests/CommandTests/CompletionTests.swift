@@ -1,5 +1,7 @@
 import Glibc
+import RelayBase
 import RelayInterface
+import RelayJobs
 import Testing
 
 @testable import waystation
@@ -25,8 +27,9 @@ struct CompletionTests {
 
     @Test("the types of events that are offered are those that the daemon tells of jobs and routes")
     func eventTypes() {
-        #expect(Word.eventTypes.contains("job.dead") && Word.eventTypes.contains("storage.resumed"))
-        #expect(!Word.eventTypes.contains("gap") && !Word.eventTypes.contains("heartbeat"))
+        let types = EventKind.asked.map(\.rawValue.name)
+        #expect(types.contains("job.dead") && types.contains("storage.resumed"))
+        #expect(!types.contains("gap") && !types.contains("heartbeat"))
     }
 
     @Test("every word that the scripts hold is such a word")

@@ -266,7 +266,7 @@ package final class DurableBench: Sendable {
         sink.events.compactMap { if case .ended(let report) = $0 { report } else { nil } }
     }
 
-    package func feed(_ kind: JobEvent.Kind) -> [JobEvent] {
+    package func feed(_ kind: EventKind) -> [JobEvent] {
         jobs.feed.events(after: 0, limit: 10_000).events.map(\.event).filter { $0.kind == kind }
     }
 }

@@ -50,7 +50,7 @@ extension JobCause {
         }
     }
 
-    fileprivate var feed: [JobEvent.Kind] {
+    fileprivate var feed: [EventKind] {
         switch told.last {
         case "ended succeeded": [.jobSucceeded]
         case "ended dead": [.jobDead]
@@ -71,14 +71,14 @@ struct AnnouncerTests {
     /// The knowledge that all of them have of one job.
     fileprivate struct Knowledge: Equatable {
         var words: [String]
-        var feed: [JobEvent.Kind]
+        var feed: [EventKind]
         var requests: UInt64
         var results: UInt64
         var queued: Int
 
         init(_ id: JobID, _ bench: DurableBench, _ counting: Counting) {
             words = counting.words(of: id)
-            let states: Set<JobEvent.Kind> = [
+            let states: Set<EventKind> = [
                 .jobSucceeded, .jobDead, .jobExpired, .jobCancelled, .jobHeld,
             ]
             feed = bench.jobs.feed.events(after: 0, limit: 1_000).events

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayTestSupport
 import Testing
 
@@ -62,7 +63,7 @@ struct EventFeedTests {
         let feed = feed(10)
         let reading = feed.events(after: nil, limit: 10)
         #expect(reading.events.isEmpty && reading.gap == nil && reading.next == 10)
-        feed.heard(.configReloaded, at: 1)
+        feed.heard(.notice(.configReloaded), at: 1)
         #expect(feed.events(after: reading.next, limit: 10).events.map(\.kind) == [.configReloaded])
     }
 
@@ -78,7 +79,7 @@ struct EventFeedTests {
         let late = Task { await feed.wait(after: 3, by: deadline, time) }
         let cancelled = Task { await feed.wait(after: 3, by: .distantFuture, time) }
         await untilIdle()
-        feed.heard(.configReloaded, at: 1)
+        feed.heard(.notice(.configReloaded), at: 1)
         await woken.value
         // The event has woken all; a second look is the reader's.
         await late.value

@@ -55,7 +55,7 @@ struct PromptAcceptanceTests {
                 switch words.first {
                 case nil: return nil
                 case .accepted(let accepted)?: return accepted.isReplayed ? "replayed" : "accepted"
-                case .refused(let problem)?: return problem.code.rawValue
+                case .refused(let problem)?: return problem.code.name
                 case .waits?: return "waits"
                 }
             }
@@ -68,7 +68,7 @@ struct PromptAcceptanceTests {
             do throws(Problem) {
                 let accepted = try await acceptance.finish()
                 return accepted.isReplayed ? "replayed" : "accepted"
-            } catch { return error.code.rawValue }
+            } catch { return error.code.name }
         }
     }
 

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import Testing
 
 @Suite("Refused requests among the events")
@@ -39,7 +40,7 @@ struct RefusalRationTests {
         let feed = EventFeed()
         for user in 0..<200 as Range<UInt32> { feed.heard(refused(user), at: 0) }
         #expect(users(feed).count == 50)
-        feed.heard(.configReloaded, at: 0)
+        feed.heard(.notice(.configReloaded), at: 0)
         #expect(users(feed).count == 51)
     }
 

@@ -52,7 +52,7 @@ struct ProblemTests {
     func again(kind: FailureKind, sent: Sent, status: Int, code: String, isAsked: Bool) {
         let id = JobID(milliseconds: 1, random: (2, 3))
         let problem = Problem(Failure(kind, sent: sent, "no"), route: "r", job: id, tookAllTime: false)
-        #expect(Int(problem.status.rawValue) == status && problem.code.rawValue == code)
+        #expect(Int(problem.status.rawValue) == status && problem.code.name == code)
         #expect((problem.retryAfter != nil) == isAsked)
     }
 
@@ -64,8 +64,8 @@ struct ProblemTests {
         var problem = Problem(code, "why \"it\" failed")
         problem.retryAfter = .milliseconds(1500)
         let body = try JSONValue(parsing: problem.body)
-        #expect(body["code"] == .string(code.rawValue) && body["detail"] == .string("why \"it\" failed"))
-        #expect(body["type"] == .string("urn:waystation:problem:\(code.rawValue)"))
+        #expect(body["code"] == .string(code.name) && body["detail"] == .string("why \"it\" failed"))
+        #expect(body["type"] == .string("urn:waystation:problem:\(code.name)"))
         #expect(body["retry_after_ms"] == .number(JSONNumber(text: "1500")))
         #expect(code.status.rawValue >= 400 && !code.title.isEmpty)
     }

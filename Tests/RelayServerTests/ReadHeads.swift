@@ -24,6 +24,6 @@ func outcome(_ read: () throws -> String) throws -> String {
     do {
         return try read()
     } catch let problem as Problem {
-        return ([problem.code.rawValue] + problem.errors.map(\.pointer)).joined(separator: " ")
+        return ([problem.code.name] + problem.errors.map(\.pointer)).joined(separator: " ")
     }
 }

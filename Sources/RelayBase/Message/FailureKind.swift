@@ -15,15 +15,15 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// A kind by its name as it is written in the source.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-    /// A kind that the relay itself reports, which has to stand in `known` and has to have a row in RelayInterface.
-    package init(
-        own name: String,
-        in first: FailureGroup? = nil,
-        _ second: FailureGroup? = nil,
-        _ third: FailureGroup? = nil
-    ) {
-        rawValue = name
-        groups = (first?.bit ?? 0) | (second?.bit ?? 0) | (third?.bit ?? 0)
+    /// A kind that the relay itself reports.
+    package init(_ own: Own) {
+        rawValue = own.rawValue.name
+        groups = own.rawValue.note.split(separator: " ").reduce(0) { bits, name in
+            guard let group = FailureGroup(rawValue: String(name)) else {
+                preconditionFailure("\(name) is no group of failure kinds")
+            }
+            return bits | group.bit
+        }
     }
 
     /// Whether both have one name.
@@ -35,103 +35,87 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     fileprivate func belongs(to group: FailureGroup) -> Bool { groups & group.bit != 0 }
 
     /// The name look-up took too long.
-    public static let dnsTimeout = FailureKind(own: "dns_timeout", in: .connection, .timeout, .dns)
+    public static let dnsTimeout = FailureKind(.dnsTimeout)
     /// The name does not exist, or the name servers failed.
-    public static let dnsError = FailureKind(own: "dns_error", in: .connection, .dns)
+    public static let dnsError = FailureKind(.dnsError)
     /// No address of the destination could be reached.
-    public static let destinationUnavailable = FailureKind(own: "destination_unavailable", in: .connection)
+    public static let destinationUnavailable = FailureKind(.destinationUnavailable)
     /// The destination's addresses may not be dialled: they are not public, and the upstream does not allow
     /// them.
-    public static let destinationIPProhibited = FailureKind(own: "destination_ip_prohibited")
+    public static let destinationIPProhibited = FailureKind(.destinationIPProhibited)
     /// The destination refused the connection.
-    public static let connectionRefused = FailureKind(own: "connection_refused", in: .connection)
+    public static let connectionRefused = FailureKind(.connectionRefused)
     /// The connection ended before the answer began.
-    public static let connectionTerminated = FailureKind(own: "connection_terminated", in: .connection)
+    public static let connectionTerminated = FailureKind(.connectionTerminated)
     /// Connecting, with its name look-up and TLS handshake, took longer than ``Timeouts/connect``.
-    public static let connectionTimeout = FailureKind(own: "connection_timeout", in: .connection, .timeout)
+    public static let connectionTimeout = FailureKind(.connectionTimeout)
     /// The upstream sent nothing for longer than ``Timeouts/idle``.
-    public static let connectionReadTimeout = FailureKind(own: "connection_read_timeout", in: .timeout)
+    public static let connectionReadTimeout = FailureKind(.connectionReadTimeout)
     /// The upstream took nothing for longer than ``Timeouts/idle``.
-    public static let connectionWriteTimeout = FailureKind(own: "connection_write_timeout", in: .timeout)
+    public static let connectionWriteTimeout = FailureKind(.connectionWriteTimeout)
     /// There is no room for another connection.
-    public static let connectionLimitReached = FailureKind(own: "connection_limit_reached", in: .connection)
+    public static let connectionLimitReached = FailureKind(.connectionLimitReached)
     /// The TLS handshake failed.
-    public static let tlsProtocolError = FailureKind(own: "tls_protocol_error", in: .tls)
+    public static let tlsProtocolError = FailureKind(.tlsProtocolError)
     /// The upstream's certificate is not trusted, or its chain holds none of the pinned keys.
-    public static let tlsCertificateError = FailureKind(own: "tls_certificate_error", in: .tls)
+    public static let tlsCertificateError = FailureKind(.tlsCertificateError)
     /// The upstream ended the TLS handshake with an alert.
-    public static let tlsAlertReceived = FailureKind(own: "tls_alert_received", in: .tls)
+    public static let tlsAlertReceived = FailureKind(.tlsAlertReceived)
     /// The answer ended before it was complete.
-    public static let httpResponseIncomplete = FailureKind(own: "http_response_incomplete", in: .protocol)
+    public static let httpResponseIncomplete = FailureKind(.httpResponseIncomplete)
     /// The answer was not there in the time of the attempt, ``Timeouts/attempt``.
-    public static let httpResponseTimeout = FailureKind(own: "http_response_timeout", in: .timeout)
+    public static let httpResponseTimeout = FailureKind(.httpResponseTimeout)
     /// The answer is not HTTP, or its status is outside 200–599.
-    public static let httpProtocolError = FailureKind(own: "http_protocol_error", in: .protocol)
+    public static let httpProtocolError = FailureKind(.httpProtocolError)
     /// The answer's content is larger than ``ResponseLimits/body``.
-    public static let httpResponseBodySize = FailureKind(own: "http_response_body_size", in: .protocol)
+    public static let httpResponseBodySize = FailureKind(.httpResponseBodySize)
     /// The answer's head is larger than ``ResponseLimits/head``, or has more fields than
     /// ``ResponseLimits/fieldCount``.
-    public static let httpResponseHeaderSectionSize = FailureKind(
-        own: "http_response_header_section_size",
-        in: .protocol
-    )
+    public static let httpResponseHeaderSectionSize = FailureKind(.httpResponseHeaderSectionSize)
     /// The answer's content could not be decoded, or grew more than ``ResponseLimits/expansion`` allows.
-    public static let httpResponseContentCoding = FailureKind(
-        own: "http_response_content_coding",
-        in: .protocol
-    )
+    public static let httpResponseContentCoding = FailureKind(.httpResponseContentCoding)
 
     /// The answer's status is none that counts as a success.
-    public static let httpStatus = FailureKind(own: "http_status")
+    public static let httpStatus = FailureKind(.httpStatus)
     /// The answer is an error document of the upstream, whatever its status.
-    public static let apiError = FailureKind(own: "api_error")
+    public static let apiError = FailureKind(.apiError)
     /// The answer's status counts as a success, and its content did not pass validation.
-    public static let invalidResponse = FailureKind(own: "invalid_response")
+    public static let invalidResponse = FailureKind(.invalidResponse)
     /// The answer could not be turned into the request's value.
-    public static let decoding = FailureKind(own: "decoding")
+    public static let decoding = FailureKind(.decoding)
     /// The answer counts as a success and is empty where a value is wanted.
-    public static let emptyResponse = FailureKind(own: "empty_response")
+    public static let emptyResponse = FailureKind(.emptyResponse)
     /// A step of preparation failed; the attempt was not sent, and no rule is asked.
-    public static let preparation = FailureKind(own: "preparation")
+    public static let preparation = FailureKind(.preparation)
     /// The program has too much to do to take the request.
-    public static let overloaded = FailureKind(own: "overloaded")
+    public static let overloaded = FailureKind(.overloaded)
     /// The upstream's circuit breaker is open for requests like this one.
-    public static let breakerOpen = FailureKind(own: "breaker_open")
+    public static let breakerOpen = FailureKind(.breakerOpen)
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
-    public static let rateLimited = FailureKind(own: "rate_limited")
+    public static let rateLimited = FailureKind(.rateLimited)
     /// A credential could not be fetched.
-    public static let credentialsFailed = FailureKind(own: "credentials_failed")
+    public static let credentialsFailed = FailureKind(.credentialsFailed)
     /// The job's time was up.
-    public static let deadlineExceeded = FailureKind(own: "deadline_exceeded")
+    public static let deadlineExceeded = FailureKind(.deadlineExceeded)
     /// The task that waited was cancelled; offered to no rule.
-    public static let cancelled = FailureKind(own: "cancelled")
+    public static let cancelled = FailureKind(.cancelled)
     /// The daemon's caller hung up; offered to no rule.
-    public static let clientGone = FailureKind(own: "client_gone")
+    public static let clientGone = FailureKind(.clientGone)
     /// The request's own content did not come in time, was too large or malformed; offered to no rule.
-    public static let httpRequestError = FailureKind(own: "http_request_error")
+    public static let httpRequestError = FailureKind(.httpRequestError)
     /// The daemon ended without warning while the attempt of a kept job was under way; offered to no rule.
-    public static let interrupted = FailureKind(own: "interrupted")
+    public static let interrupted = FailureKind(.interrupted)
 
     // Failures of the store and not of the job: they end a run before any rule is read.
     /// The body of a durable job is no longer what was stored.
-    package static let storedBodyCorrupt = FailureKind(own: "stored_body_corrupt")
+    package static let storedBodyCorrupt = FailureKind(.storedBodyCorrupt)
     /// The body of a durable job could not be read now.
-    package static let storedBodyUnread = FailureKind(own: "stored_body_unread")
+    package static let storedBodyUnread = FailureKind(.storedBodyUnread)
     /// An attempt of a durable job could not go on record, and was not sent.
-    package static let attemptUnrecorded = FailureKind(own: "attempt_unrecorded")
+    package static let attemptUnrecorded = FailureKind(.attemptUnrecorded)
 
     /// Every kind the relay itself can report, in the order of the documentation.
-    package static let known: [FailureKind] = [
-        .dnsTimeout, .dnsError, .destinationUnavailable, .destinationIPProhibited, .connectionRefused,
-        .connectionTerminated, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,
-        .connectionLimitReached, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived,
-        .httpResponseIncomplete, .httpResponseTimeout, .httpProtocolError, .httpResponseBodySize,
-        .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
-        .decoding, .emptyResponse, .preparation, .overloaded, .breakerOpen, .rateLimited, .credentialsFailed,
-        .deadlineExceeded,
-        .cancelled, .clientGone, .httpRequestError, .interrupted, .storedBodyCorrupt, .storedBodyUnread,
-        .attemptUnrecorded,
-    ]
+    package static let known = Own.allCases.map { FailureKind($0) }
 }
 
 /// A family of kinds that a rule's `on` may name as one.

@@ -24,9 +24,6 @@ package enum JobEvent: Sendable {
     indirect case jobsChanged(JobsChange)
     /// A body found no room in the job store, for the first time in a while.
     case bodyFoundNoRoom(route: String)
-    /// The store takes no writes for seconds, or takes them again; in words.
-    case storageStalled(String)
-    case storageResumed(String)
     /// A rule wants the route paused.
     indirect case pauseWanted(route: String, rule: String?, reason: String)
     indirect case routePaused(route: String, RoutePause)
@@ -42,9 +39,8 @@ package enum JobEvent: Sendable {
     indirect case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
-    case configReloaded
-    /// In words.
-    case configRejected(String)
+    /// Something of which the feed alone tells, with the `detail` of its data.
+    case notice(EventKind, String? = nil)
 }
 
 /// Takes note of what happened.

@@ -1,5 +1,6 @@
 package import RelayBase
 package import RelayCore
+package import RelayJobs
 import Synchronization
 
 /// The last events for whoever listens: in memory, numbered.
@@ -91,7 +92,7 @@ package final class EventFeed: JobListener {
         package var number: UInt64
         /// Milliseconds since 1970 UTC.
         package var at: Int64
-        package var kind: JobEvent.Kind
+        package var kind: EventKind
         package var event: JobEvent
     }
 

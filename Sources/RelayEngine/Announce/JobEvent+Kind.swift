@@ -1,36 +1,11 @@
 package import RelayBase
 package import RelayCore
-import RelayJobs
+package import RelayJobs
 import RelayRoute
 
 extension JobEvent {
-    /// The name of an event in the feed.
-    package enum Kind: String, CaseIterable, Sendable {
-        case jobAccepted = "waystation.job.accepted"
-        case attemptStarted = "waystation.job.attempt.started"
-        case attemptFailed = "waystation.job.attempt.failed"
-        case jobRecovered = "waystation.job.recovered"
-        case jobSucceeded = "waystation.job.succeeded"
-        case jobDead = "waystation.job.dead"
-        case jobCancelled = "waystation.job.cancelled"
-        case jobExpired = "waystation.job.expired"
-        case jobHeld = "waystation.job.held"
-        case requestRefused = "waystation.request.refused"
-        case routePaused = "waystation.route.paused"
-        case routeResumed = "waystation.route.resumed"
-        case routeBreaker = "waystation.route.breaker"
-        case breakerOrdered = "waystation.route.breaker.ordered"
-        case limitsCleared = "waystation.route.limits.cleared"
-        case credentialsRefreshed = "waystation.route.credentials.refreshed"
-        case credentialsFailed = "waystation.route.credentials.failed"
-        case configReloaded = "waystation.config.reloaded"
-        case configRejected = "waystation.config.rejected"
-        case storageStalled = "waystation.storage.stalled"
-        case storageResumed = "waystation.storage.resumed"
-    }
-
     /// Nil of what the feed does not tell.
-    package var kind: Kind? {
+    package var kind: EventKind? {
         switch self {
         case .accepted: .jobAccepted
         case .attemptBegan: .attemptStarted
@@ -45,16 +20,13 @@ extension JobEvent {
         case .limitsCleared: .limitsCleared
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
-        case .configReloaded: .configReloaded
-        case .configRejected: .configRejected
-        case .storageStalled: .storageStalled
-        case .storageResumed: .storageResumed
+        case .notice(let kind, _): kind
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted: nil
         }
     }
 
     /// Of requests that were answered when they were done only what is worth a look.
-    private static func kind(ofEnd report: JobReport) -> Kind? {
+    private static func kind(ofEnd report: JobReport) -> EventKind? {
         guard report.isDurable else { return report.isRecovered ? .jobRecovered : nil }
         return switch report.state {
         case .succeeded: .jobSucceeded

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJobs
 import Synchronization
 
 /// The counts of fetches of credentials and of reloads of the configuration since the daemon started.
@@ -25,8 +26,8 @@ package final class RelayTally: Sendable {
             switch event {
             case .credentialRefreshed(let name, _): counts.credentials[name, default: .init()].succeeded += 1
             case .credentialFailed(let name, _): counts.credentials[name, default: .init()].failed += 1
-            case .configReloaded: counts.reloads += 1
-            case .configRejected: counts.refusedReloads += 1
+            case .notice(.configReloaded, _): counts.reloads += 1
+            case .notice(.configRejected, _): counts.refusedReloads += 1
             default: break
             }
         }

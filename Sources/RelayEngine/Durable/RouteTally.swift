@@ -23,8 +23,7 @@ final class RouteTally: JobListener {
         case .dropped(let report) where !report.state.isTerminal:
             engine.snapshot.state(of: report.route)?.meter.dropped(lane: lane)
         case .breakerChanged(let route, let change): engine.snapshot.state(of: route)?.meter.count(change)
-        case .credentialRefreshed, .credentialFailed, .configReloaded, .configRejected:
-            engine.tally.count(event)
+        case .credentialRefreshed, .credentialFailed, .notice: engine.tally.count(event)
         default: break
         }
     }

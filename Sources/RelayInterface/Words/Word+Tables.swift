@@ -11,7 +11,7 @@ extension Word {
         case .state: JobState.allCases.map { Word(kind, $0.name, $0.meaning) }
         case .reason: WaitReason.allCases.map { Word(kind, $0.name, $0.meaning) } + table(kind, blockers)
         case .end: ends.map { Word(kind, $0.key.rawValue, $0.value) }
-        case .failure: failures.map { Word(kind, $0.key.rawValue, $0.value) }
+        case .failure: FailureKind.Own.allCases.map { Word(kind, $0.rawValue) }
         case .sent: words(kind, Sent.self, \.meaning)
         case .routeState:
             RouteCondition.allCases.reversed().map { Word(kind, $0.rawValue, $0.meaning) }
@@ -26,7 +26,7 @@ extension Word {
         case .jobAction: words(kind, JobAction.self, \.meaning)
         case .role: words(kind, Role.self, \.meaning)
         case .group: groups
-        case .event: events.map { Word(kind, $0.key, $0.value, remedy: remedy(ofEvent: $0.key)) }
+        case .event: EventKind.allCases.map { Word($0) }
         case .fault, .key: []
         }
     }

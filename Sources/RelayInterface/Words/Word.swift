@@ -1,3 +1,6 @@
+import RelayBase
+import RelayJobs
+
 /// A word of the relay's outputs, as the commands, the page and the manual explain it.
 package struct Word: Sendable {
     package let kind: Kind
@@ -8,8 +11,6 @@ package struct Word: Sendable {
     /// The usual ones; nil where there is nothing to say.
     package let causes: String?
     package let remedy: String
-    /// The detail of an answer with the problem code.
-    let example: String?
 
     package init(
         _ kind: Kind,
@@ -25,26 +26,41 @@ package struct Word: Sendable {
         self.text = text
         self.causes = causes
         self.remedy = remedy
-        example = nil
     }
 
-    /// A word by its row: a line with its sentence, and lines that begin with `Causes:`, `Do:` and `Example:`.
-    init(_ kind: Kind, _ name: String, status: Int? = nil, _ row: String) {
+    /// A word by its row: a line with its sentence, and lines that begin with a title, such as `Causes:` and `Do:`.
+    init(_ kind: Kind, _ name: String, status: Int? = nil, _ row: some StringProtocol) {
         let lines = row.split(separator: "\n")
-        func part(_ title: String) -> String? {
-            lines.first { $0.hasPrefix(title) }.map { String($0.dropFirst(title.count)) }
-        }
-        self.kind = kind
-        self.name = name
-        self.status = status
-        text = lines.first.map(String.init) ?? ""
-        causes = part("Causes: ")
-        remedy = part("Do: ") ?? ""
-        example = part("Example: ")
+        self.init(
+            kind,
+            name,
+            status: status,
+            lines.first.map { String($0) } ?? "",
+            causes: WordRow.line("Causes: ", of: row),
+            remedy: WordRow.line("Do: ", of: row) ?? ""
+        )
         assert(
-            lines.count == [text, causes, remedy, example].count { $0 != nil },
+            lines.dropFirst().allSatisfy { line in Word.titles.contains { line.hasPrefix($0 + ": ") } },
             "\(name): a line says not what it is"
         )
+    }
+
+    private static let titles = [
+        "Causes", "Do", "Example", "Names", "Retry-After", "Did-You-Mean", "Kind", "Data",
+    ]
+
+    init(_ kind: Kind, _ row: WordRow, status: Int? = nil) {
+        self.init(kind, row.name, status: status, row.body)
+    }
+
+    /// An event has the remedy of the thing that it tells of.
+    init(_ event: EventKind) {
+        let name = event.rawValue.name
+        let remedy =
+            name.hasPrefix("job.")
+            ? "See the job: waystation explain JOB"
+            : name.hasPrefix("route.") ? "See the route: waystation routes ROUTE" : "See waystation status."
+        self.init(.event, name, String(event.rawValue.sentence), remedy: remedy)
     }
 }
 

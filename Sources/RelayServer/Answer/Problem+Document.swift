@@ -19,10 +19,10 @@ extension Problem {
     /// The document, `application/problem+json`.
     package var bytes: [UInt8] {
         var members: [JSONValue.Member] = [
-            .init("type", .string("urn:waystation:problem:\(code.rawValue)")),
+            .init("type", .string("urn:waystation:problem:\(code.name)")),
             .init("title", .string(code.title)),
             .init("status", .number(JSONNumber(text: "\(status.rawValue)"))),
-            .init("code", .string(code.rawValue)),
+            .init("code", .string(code.name)),
             .init("detail", .string(detail)),
         ]
         if let route { members.append(.init("route", .string(route))) }

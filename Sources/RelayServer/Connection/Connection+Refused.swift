@@ -59,7 +59,7 @@ extension Connection {
             path: path,
             client: client,
             status: problem.status,
-            code: problem.code.rawValue,
+            code: problem.code.name,
             detail: problem.detail
         )
         server.engine.rest.end()

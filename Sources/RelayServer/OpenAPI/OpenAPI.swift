@@ -43,7 +43,7 @@ package enum OpenAPI {
                 "examples": .object(
                     Problem.Code.allCases.map { code in
                         JSONValue.Member(
-                            code.rawValue,
+                            code.name,
                             .object(["summary": .string(code.title), "value": Problem.example(code).document])
                         )
                     }

@@ -118,7 +118,7 @@ extension OpenAPI {
         var members: [JSONValue.Member] = [.init("schema", schema.json)]
         let shown =
             examples.map { JSONValue.Member($0.name, .object(["value": $0.value])) }
-            + problems.map { JSONValue.Member($0.rawValue, reference("examples", $0.rawValue)) }
+            + problems.map { JSONValue.Member($0.name, reference("examples", $0.name)) }
         if !shown.isEmpty { members.append(.init("examples", .object(shown))) }
         return .object(members)
     }

@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 extension Operation {
     static let submitJobs = Operation(
@@ -124,7 +125,7 @@ extension Operation {
                                 "paused",
                                 .object([
                                     "id": .string("1801468800000007"),
-                                    "event": .string(JobEvent.Kind.routePaused.rawValue),
+                                    "event": .string(EventKind.routePaused.type),
                                     "data": .string(eventLine),
                                 ])
                             )

@@ -14,19 +14,21 @@ extension Problem {
 
     /// A problem as it is answered, for the document.
     static func example(_ code: Code) -> Problem {
-        let example = code.example
+        let row = code.rawValue
         let names = known[code].map { " " + $0.joined(separator: ", ") } ?? ""
+        let named = row.line("Names: ") ?? ""
         var problem = Problem(
             code,
-            example.detail + names,
-            route: example.about.contains(.route) ? "billing" : nil,
-            job: example.about.contains(.job) ? JobID(text: "01K9ZQ3V7N4T0C8R5B2M6XW1HD") : nil,
-            retryAfter: example.seconds.map { .seconds($0) },
-            didYouMean: example.meant,
-            errors: example.error.map { [($0.pointer, $0.message, $0.hint)] } ?? []
+            (row.line("Example: ") ?? "") + names,
+            route: named.contains(text: "route") ? "billing" : nil,
+            job: named.contains(text: "job") ? JobID(text: "01K9ZQ3V7N4T0C8R5B2M6XW1HD") : nil,
+            retryAfter: row.line("Retry-After: ").flatMap { Int64($0) }.map { .seconds($0) },
+            didYouMean: row.line("Did-You-Mean: "),
+            errors: code == .invalidJob
+                ? [("/options/max_attempt", "there is no such member", "did you mean \"max_attempts\"?")] : []
         )
-        problem.kind = example.kind
-        problem.sent = example.kind == nil ? nil : .neverSent
+        problem.kind = row.line("Kind: ").map { FailureKind(rawValue: $0) }
+        problem.sent = problem.kind == nil ? nil : .neverSent
         return problem
     }
 

@@ -17,7 +17,7 @@ struct ProblemReplies {
         var members: [JSONValue.Member] = []
         for (status, codes) in Dictionary(grouping: Set(codes), by: \.status) where !told.contains(status) {
             let sorted = Problem.Code.allCases.filter(codes.contains)
-            let name = (["\(status.rawValue)"] + sorted.map(\.rawValue)).joined(separator: ".")
+            let name = (["\(status.rawValue)"] + sorted.map(\.name)).joined(separator: ".")
             replies[name] = Self.reply(sorted)
             members.append(
                 .init("\(status.rawValue)", OpenAPI.reference("responses", name))
@@ -29,7 +29,7 @@ struct ProblemReplies {
     private static func reply(_ codes: [Problem.Code]) -> JSONValue {
         let schema = Schema.named("Problem").with(
             "properties",
-            .object(["code": Schema.word(codes.map(\.rawValue)).json])
+            .object(["code": Schema.word(codes.map(\.name)).json])
         )
         var members: [JSONValue.Member] = [
             .init("description", .string(codes.map { $0.title + "." }.joined(separator: " ")))

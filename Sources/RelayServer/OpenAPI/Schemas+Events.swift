@@ -6,9 +6,7 @@ import RelayJSON
 import RelayJobs
 
 extension OpenAPI {
-    private static let kinds = Schema.word(
-        JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
-    )
+    private static let kinds = Schema.word(EventKind.allCases.map(\.type))
 
     static let eventSchemas: [(name: String, schema: Schema)] = [
         (
@@ -49,7 +47,7 @@ extension OpenAPI {
                     .word(RouteStanding.Breaker.allCases.map(\.rawValue)),
                     "The state of a breaker before an operator's order."
                 ),
-                .maybe("code", .word(Problem.Code.allCases.map(\.rawValue)), "Of a refused request."),
+                .maybe("code", .word(Problem.Code.allCases.map(\.name)), "Of a refused request."),
                 .maybe("by", .named("Principal"), "Who asked for it."),
                 .maybe(
                     "lost",

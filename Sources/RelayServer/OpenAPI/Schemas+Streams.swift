@@ -35,7 +35,7 @@ extension OpenAPI {
         Job.Failure.members.map(\.property).filter { $0.name != "upstream" }.map {
             .maybe($0.name, $0.schema)
         } + [
-            .maybe("code", .word(Problem.Code.allCases.map(\.rawValue)), "Where there was no answer."),
+            .maybe("code", .word(Problem.Code.allCases.map(\.name)), "Where there was no answer."),
             .maybe("type", .text), .maybe("title", .text), .maybe("route", .text), .maybe("job", .job),
             .maybe("did_you_mean", .text), .maybe("retry_after_ms", .count),
             .maybe("errors", .list(.named("Fault"))),

@@ -16,7 +16,7 @@ extension OpenAPI {
                 Property("type", .pattern("^urn:waystation:problem:[a-z_]+$"), "The code as a URN."),
                 Property("title", .text, "What the code means."),
                 Property("status", .status),
-                Property("code", .word(Problem.Code.allCases.map(\.rawValue)), "Never renamed in v1."),
+                Property("code", .word(Problem.Code.allCases.map(\.name)), "Never renamed in v1."),
                 Property("detail", .text, "What failed, and what to do."),
                 .maybe("route", .text), .maybe("job", .job), .maybe("kind", .failureKind),
                 .maybe("sent", .word(Sent.allCases.map(\.rawValue)), "How far the request got."),

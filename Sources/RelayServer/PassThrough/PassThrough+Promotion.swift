@@ -107,7 +107,7 @@ extension PassThrough {
             path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self),
             client: client,
             status: Self.broken.status,
-            code: Self.broken.code.rawValue,
+            code: Self.broken.code.name,
             detail: Self.broken.detail
         )
     }

@@ -89,7 +89,7 @@ enum StreamOutcome {
                 job: job.admission.id,
                 tookAllTime: outcome.tookAllTime
             )
-            json.member("code", problem.code.rawValue)
+            json.member("code", problem.code.name)
             if let wait = problem.retryAfter {
                 json.member("retry_after_ms", wait.saturatedNanoseconds / 1_000_000)
             }

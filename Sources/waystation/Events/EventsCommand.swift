@@ -3,6 +3,7 @@ import RelayBase
 import RelayClient
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 extension Command {
     static let events = Command(
@@ -22,7 +23,7 @@ extension Command {
                 "type",
                 value: "TYPE",
                 "of this type; may stand more than once",
-                completes: .words(Word.eventTypes)
+                completes: .words(EventKind.asked.map(\.rawValue.name))
             ),
             OptionSpec("follow", "f", "wait for what comes"),
             OptionSpec("after", value: "NUMBER", "those after this event; 0 is all that are remembered"),
@@ -111,7 +112,7 @@ struct EventPrinter {
                     throw CommandFailure(.failed, "an event of the daemon is no valid JSON")
                 }
                 if let id = event["id"]?.text { last = id }
-                guard event["type"]?.text != "waystation.heartbeat" else { continue }
+                guard event["type"]?.text != EventKind.heartbeat.type else { continue }
                 let text = style.format == .json || style.format == .ndjson ? line + [0x0A] : text(of: event)
                 guard Output.standard.reaches(text) else { return false }
             }

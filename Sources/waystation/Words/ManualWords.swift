@@ -1,5 +1,6 @@
 import RelayBase
 import RelayInterface
+import RelayJobs
 
 /// The words of waystationd-api(7): the lists of the page between the comments that name their kinds.
 enum ManualWords {
@@ -20,6 +21,8 @@ enum ManualWords {
                 lines += options { [".It Ql options.\($0.member)", ".Pq Ql \($0.field) :"] }
             } else if name == "options of send" {
                 lines += options { [".It Fl -\($0.flag) Ar value"] }
+            } else if name == Word.Kind.event.rawValue {
+                lines += [".Bl -tag -width Ds"] + events + [".El"]
             } else if let kind = Word.Kind(rawValue: name) {
                 lines += list(Glossary.words(kind)).map { $0[...] }
             } else {
@@ -40,6 +43,14 @@ enum ManualWords {
             lines += sentences("Do: \(word.remedy)")
         }
         return lines + [".El"]
+    }
+
+    /// The types of events, each with the members of its data.
+    private static var events: [Substring] {
+        EventKind.allCases.flatMap { event in
+            let data = event.rawValue.line("Data: ").map { " Data: \($0)" } ?? ""
+            return [".It Ql \(event.type)"] + sentences(event.rawValue.sentence + data)
+        }.map { $0[...] }
     }
 
     /// The entries of the options of a job, each after the lines that name it.

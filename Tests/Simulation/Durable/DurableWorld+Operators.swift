@@ -36,7 +36,7 @@ extension DurableWorld {
         let alive = Confined(daemon)
         call(daemon) { here in
             do { try await work(here, alive.value) } catch {
-                here.value.checker.note("operator told: \((error as? Problem)?.code.rawValue ?? "\(error)")")
+                here.value.checker.note("operator told: \((error as? Problem)?.code.name ?? "\(error)")")
             }
         }
     }

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayJobs
 import RelayPosix
 import Synchronization
 
@@ -72,18 +73,18 @@ final class EventBody: BodySource {
         if let lost = reading.gap {
             let last = (reading.events.first?.number ?? reading.next &+ 1) &- 1
             let gap = EventDocument.gap(lost, last: last, at: milliseconds)
-            append(gap, EventDocument.gap, last, to: &output)
+            append(gap, .gap, last, to: &output)
         }
         for told in reading.events
         where options.wants(told) && (sight.isUnlimited || sight.sees(told.event.user)) {
-            append(EventDocument.json(told), told.kind.rawValue, told.number, to: &output)
+            append(EventDocument.json(told), told.kind, told.number, to: &output)
         }
         return output
     }
 
-    private func append(_ document: [UInt8], _ type: String, _ number: UInt64, to output: inout [UInt8]) {
+    private func append(_ document: [UInt8], _ kind: EventKind, _ number: UInt64, to output: inout [UInt8]) {
         if options.form == .eventStream {
-            output += Array("id: \(number)\nevent: \(type)\ndata: ".utf8)
+            output += Array("id: \(number)\nevent: \(kind.type)\ndata: ".utf8)
             output += document
             output += [0x0A, 0x0A]
         } else {

@@ -6,12 +6,9 @@ import RelayJobs
 
 /// An event as one line of JSON with the attributes of CloudEvents 1.0.
 enum EventDocument {
-    static let gap = "waystation.gap"
-    static let heartbeat = "waystation.heartbeat"
-
     static func json(_ told: EventFeed.Told) -> [UInt8] {
         let event = told.event
-        var json = begin(told.kind.rawValue, at: told.at)
+        var json = begin(told.kind, at: told.at)
         json.member("id", String(told.number))
         if let subject = event.job?.description ?? event.route { json.member("subject", subject) }
         json.object("data") { data in
@@ -27,7 +24,7 @@ enum EventDocument {
     ///
     /// How many is not said where nobody knows.
     static func gap(_ gap: EventFeed.Gap, last: UInt64, at milliseconds: Int64) -> [UInt8] {
-        var json = begin(Self.gap, at: milliseconds)
+        var json = begin(.gap, at: milliseconds)
         json.member("id", String(last))
         json.object("data") { data in
             if case .lost(let count) = gap { data.member("lost", count) }
@@ -37,14 +34,14 @@ enum EventDocument {
 
     /// Has no number: it is nothing to go on after.
     static func heartbeat(at milliseconds: Int64) -> [UInt8] {
-        begin(heartbeat, at: milliseconds).bytes
+        begin(.heartbeat, at: milliseconds).bytes
     }
 
-    private static func begin(_ type: String, at milliseconds: Int64) -> JSONObjectWriter {
+    private static func begin(_ kind: EventKind, at milliseconds: Int64) -> JSONObjectWriter {
         var json = JSONObjectWriter()
         json.member("specversion", "1.0")
         json.member("source", "/waystationd")
-        json.member("type", type)
+        json.member("type", kind.type)
         json.moment("time", milliseconds)
         json.member("datacontenttype", "application/json")
         return json
@@ -88,16 +85,14 @@ extension JSONObjectWriter {
         case .credentialFailed(let name, let detail):
             member("kind", FailureKind.credentialsFailed.rawValue)
             member("detail", "credential \(name): \(detail)")
-        case .configRejected(let text), .storageStalled(let text), .storageResumed(let text):
-            member("detail", text)
+        case .notice(_, let detail):
+            if let detail { member("detail", detail) }
         case .accepted(let report):
             guard let source = report.answeredWith else { return }
             member("source", source.rawValue)
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted,
-            .configReloaded:
-            break
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted: break
         }
     }
 

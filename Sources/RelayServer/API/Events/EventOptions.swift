@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 /// The options of a `GET /v1/events`.
 struct EventOptions {
@@ -21,7 +22,7 @@ struct EventOptions {
     let after: UInt64?
     private let route: String?
     private let job: JobID?
-    private let kinds: Set<JobEvent.Kind>
+    private let kinds: Set<EventKind>
 
     /// The number that leads to the events that the caller does not know.
     static let number = Schema.pattern("^([0-9]{1,19})?$")
@@ -40,7 +41,7 @@ struct EventOptions {
     private static let job = TextParameter(name: "job", schema: .job, doc: "Only events of this job.")
     private static let type = WordsParameter(
         name: "type",
-        values: JobEvent.Kind.allCases.map { ($0.rawValue, $0) },
+        values: EventKind.asked.map { ($0.type, $0) },
         doc: "Only events of these types."
     )
     static let parameters: [any QueryParameter] = [after, route, job, type]

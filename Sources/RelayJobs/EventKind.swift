@@ -1,0 +1,131 @@
+package import RelayBase
+
+/// The types of events in the feed, which have the prefix `waystation.` there.
+///
+/// `Data` of a row describes the members of the event's `data`.
+package enum EventKind: WordRow, CaseIterable, Sendable {
+    case jobAccepted = """
+        job.accepted
+        A job is on disk.
+        Data: Where a request was answered in the upstream's stead: source (what it was answered with), attempt (how \
+        many it has had) and detail.
+        """
+    case attemptStarted = """
+        job.attempt.started
+        An attempt of a kept job is on disk and about to be sent.
+        Data: attempt, upstream.
+        """
+    case attemptFailed = """
+        job.attempt.failed
+        An attempt failed, of a kept job or of a request that waits.
+        Data: attempt, status, kind, detail, rule, wait_ms. It is told at once, so that the document of a kept job may \
+        show the attempt as under way for a moment longer.
+        """
+    case jobRecovered = """
+        job.recovered
+        A request that waits succeeded after a failure.
+        Data: attempt counts its attempts.
+        """
+    case jobSucceeded = """
+        job.succeeded
+        A kept job is over: the upstream did what was asked.
+        Data: attempt, status.
+        """
+    case jobDead = """
+        job.dead
+        A kept job is over without success; end says why.
+        Data: attempt, status, kind, detail, end.
+        """
+    case jobCancelled = """
+        job.cancelled
+        A kept job is over because somebody cancelled it or a newer one took its place.
+        Data: attempt, status, kind, detail, end.
+        """
+    case jobExpired = """
+        job.expired
+        A kept job is over because its time ran out.
+        Data: attempt, status, kind, detail, end.
+        """
+    case jobHeld = """
+        job.held
+        A kept job was put aside.
+        Data: attempt, status, kind, detail.
+        """
+    case requestRefused = """
+        request.refused
+        A request was refused as it is; code says why.
+        Data: status, code, detail and, where its path names one that there is, route. At most five a minute of one user \
+        and fifty of all are told.
+        """
+    case routePaused = """
+        route.paused
+        A route sends nothing until it is resumed; detail is the reason.
+        Data: detail, and rule (the rule that paused it) or by (uid and, where it is known, user).
+        """
+    case routeResumed = """
+        route.resumed
+        A paused route goes on.
+        Data: by, where somebody resumed it.
+        """
+    case routeBreaker = """
+        route.breaker
+        The breaker of an upstream has opened, stays open after a probe, or has closed; state tells which.
+        Data: upstream, state (open or closed) and, while it is open, wait_ms until the next probe.
+        """
+    case breakerOrdered = """
+        route.breaker.ordered
+        An operator had a breaker kept open or closed, or left to itself; previous is how it was.
+        Data: upstream, state (open, closed or auto), previous, detail, by.
+        """
+    case limitsCleared = """
+        route.limits.cleared
+        An operator lifted what held requests back; detail says of which.
+        Data: detail (the upstreams, and the requests where it was about some), by.
+        """
+    case credentialsRefreshed = """
+        route.credentials.refreshed
+        A credential was fetched anew; detail names it.
+        Data: detail.
+        """
+    case credentialsFailed = """
+        route.credentials.failed
+        A credential could not be obtained; detail names it.
+        Data: kind, detail.
+        """
+    case configReloaded = """
+        config.reloaded
+        A new configuration is in force.
+        """
+    case configRejected = """
+        config.rejected
+        A new configuration was refused, and the old one kept; detail has the mistakes.
+        Data: detail.
+        """
+    case storageStalled = """
+        storage.stalled
+        The disk of the job store takes no writes.
+        Data: detail.
+        """
+    case storageResumed = """
+        storage.resumed
+        The disk of the job store takes writes again.
+        Data: detail.
+        """
+    case gap = """
+        gap
+        The reader was too slow, or came too late: events are gone for it.
+        Data: lost, how many; missing when the reader last heard an earlier process, since nobody knows then. The daemon \
+        waits for no reader.
+        """
+    case heartbeat = """
+        heartbeat
+        Nothing has happened for 15 seconds.
+        Data: It has no id either; on an event stream it is a comment.
+        """
+
+    /// The type of the event's document.
+    package var type: String { "waystation." + rawValue.name }
+
+    /// Those that a reader may ask for: an event that tells of the feed itself comes unasked.
+    package static let asked = allCases.filter { $0 != .gap && $0 != .heartbeat }
+}
