@@ -39,9 +39,6 @@ struct DeadGroups {
     private let by: Key
     private var groups: [Identity: Group] = [:]
 
-    /// Ends of jobs that may have been carried out.
-    static let doubts = EndReason.known.filter(\.mayHaveActed).map(\.rawValue)
-
     init(by: Key) { self.by = by }
 
     mutating func add(_ job: JSONValue) {
@@ -53,7 +50,7 @@ struct DeadGroups {
         let key = Identity(
             word: by == .kind ? kind ?? end : route,
             status: status,
-            doubt: DeadGroups.doubts.contains(end) ? end : nil
+            doubt: EndReason(rawValue: end).mayHaveActed ? end : nil
         )
         let created = job["created_at"]?.text ?? ""
         var group =

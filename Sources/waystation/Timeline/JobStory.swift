@@ -110,7 +110,7 @@ struct JobStory {
             let standIn = job.source.flatMap { $0 == "upstream" ? nil : " with the \(safe($0))" } ?? ""
             let rules = view.wasExhaustedByNoRule ? ", no rule acts on it" : ""
             let end = view.end.flatMap { $0 == view.state ? nil : " (\($0)\(rules))" } ?? ""
-            let failure = isDamaged ? JobStory.damage : view.failure.map { ": \($0)" } ?? ""
+            let failure = isDamaged ? damage : view.failure.map { ": \($0)" } ?? ""
             let word = output.styled(view.state, view.state == "succeeded" ? .green : .red)
             return line(job.finishedAt, word + end + status + standIn + failure, "")
         }
@@ -155,9 +155,12 @@ struct JobStory {
 
     /// Whether it died of its record on disk: what the upstream answered before has no part in that.
     private var isDamaged: Bool { view.state == "dead" && job.end == EndReason.corrupt.rawValue }
-    private static let damage = ": the disk no longer holds what was written"
+    private var damage: String {
+        let text = Word.all(.end).first { $0.name == EndReason.corrupt.rawValue }?.text ?? ""
+        return ": " + text.prefix(1).lowercased() + text.dropFirst().dropLast()
+    }
 
-    private var isInDoubt: Bool { job.isInDoubt || DeadGroups.doubts.contains(view.end ?? "") }
+    private var isInDoubt: Bool { job.isInDoubt || EndReason(rawValue: view.end ?? "").mayHaveActed }
 
     /// Whether what it was to send is kept no more, so that it cannot be sent again.
     private var isGone: Bool { job.links?.requestBody == nil }
