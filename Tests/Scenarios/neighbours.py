@@ -1,4 +1,7 @@
-"""Callers that flood, drip and hog a route, beside one that sends a request now and then."""
+"""Callers that flood, drip and hog a route, beside one that sends a request now and then.
+
+The simulation plays the callers of a full route; connections and bytes that drip are here alone.
+"""
 
 import asyncio
 import os

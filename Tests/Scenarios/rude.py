@@ -1,4 +1,8 @@
-"""Callers in a hurry, callers that stall in their uploads and hang up, and heads that the upstream refuses by closing."""
+"""Callers in a hurry, callers that stall in their uploads and hang up, and heads that the upstream refuses by closing.
+
+Only real sockets have callers that stall within a body, hang up, or are refused by closing: the simulation plays none
+of it.
+"""
 
 import asyncio
 import os

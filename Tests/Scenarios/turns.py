@@ -1,4 +1,7 @@
-"""Kept jobs, streams and idle connections of users who take all they can, beside another who wants a little."""
+"""Kept jobs, streams and idle connections of users who take all they can, beside another who wants a little.
+
+The simulation plays the kept jobs; streams and idle connections are the server's, and are here alone.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""Large bodies at the pace of a slow line, from many at once, beside another user's calls."""
+"""Large bodies at the pace of a slow line, from many at once, beside another user's calls.
+
+Only real sockets have bytes that come slowly: the simulation plays none of it.
+"""
 
 import asyncio
 import os
