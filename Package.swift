@@ -192,7 +192,12 @@ let package = Package(
                 "RelayTestSupport", "StoreCrasher",
             ]
         ),
-        .testTarget(name: "RelaySystemdTests", dependencies: ["RelayJSON", "RelaySystemd"]),
+        .testTarget(
+            name: "RelaySystemdTests",
+            dependencies: [
+                "CLinux", "RelayBase", "RelayJSON", "RelayPosix", "RelaySystemd", "RelayTestSupport",
+            ]
+        ),
         .testTarget(
             name: "RelayClientTests",
             dependencies: [
@@ -212,7 +217,7 @@ let package = Package(
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
+                "CLinux", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
                 "RelayRoute", "RelayEngine",
                 "RelayEngineBench", "RelayJSON",
                 "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",

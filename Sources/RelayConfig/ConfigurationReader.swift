@@ -89,7 +89,8 @@ package enum ConfigurationReader {
         }
         let section = ConfigurationTable.root
         let draft = section.read(document.root, over: section.prototype, &reading)
-        let masked = reading.masked + SecretMask.ranges(in: document.source.bytes)
+        let unknown = reading.unknown.filter { !HarmlessText.isHarmless($0.text) }.map(\.range)
+        let masked = reading.masked + unknown + SecretMask.ranges(in: document.source.bytes)
         let excerpts = ExcerptMaker(source: document.source, masked: masked)
         let diagnostics = reading.findings
             .sorted { ($0.range.lowerBound, $0.isError ? 0 : 1) < ($1.range.lowerBound, $1.isError ? 0 : 1) }

@@ -6,6 +6,9 @@ package protocol DaemonControl: Sendable {
     /// Version of the daemon.
     var version: String { get }
 
+    /// The document of the interface, OpenAPI.
+    var contract: [UInt8] { get }
+
     /// The status document, JSON.
     func status() -> [UInt8]
 

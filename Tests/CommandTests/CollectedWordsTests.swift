@@ -29,7 +29,7 @@ struct CollectedWordsTests {
     @Test(
         "Words that the documents of the interface are given where they are written",
         arguments: [
-            "waystationd/StatusReport.swift", "RelayServer/API/Routes/RouteView.swift",
+            "waystationd/Status/StatusReport.swift", "RelayServer/API/Routes/RouteView.swift",
             "RelayServer/Documents/RouteState+Document.swift", "RelayServer/Stream/StreamOutcome.swift",
         ]
     )

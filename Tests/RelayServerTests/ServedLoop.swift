@@ -118,6 +118,7 @@ final class NoSpool: ReplaySpool {
 private struct NoControl: DaemonControl {
     let version = "0"
     let unready: Problem? = nil
+    var contract: [UInt8] { OpenAPI.json }
 
     func status() -> [UInt8] { [] }
 

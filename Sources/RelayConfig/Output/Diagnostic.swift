@@ -55,6 +55,18 @@ package struct Diagnostic: Sendable, Equatable {
         diagnostics.map { $0.render() }.joined()
     }
 
+    /// How many of them there are: `FILE: 2 errors, 1 warning`, or that the file is well, with its `routes`.
+    package static func verdict(_ file: String, _ diagnostics: [Diagnostic], routes: Int?) -> String {
+        let errors = diagnostics.count { $0.severity == .error }
+        let warnings = diagnostics.count - errors
+        let verdict = routes.map { "ok, \(count($0, "route"))" } ?? count(errors, "error")
+        return "\(file): \(verdict)\(warnings > 0 ? ", \(count(warnings, "warning"))" : "")\n"
+    }
+
+    private static func count(_ number: Int, _ thing: String) -> String {
+        "\(number) \(thing)\(number == 1 ? "" : "s")"
+    }
+
     /// All diagnostics as a JSON array, for editors and scripts, ending in a line feed.
     package static func json(_ diagnostics: [Diagnostic]) -> [UInt8] {
         var list = JSONArrayWriter()

@@ -22,15 +22,8 @@ extension ConfigurationTable {
         }
     }
 
-    /// Of a route that says nothing.
-    static var unchangedRequest: RequestRules {
-        var rules = RequestRules()
-        rules.propagation = .none
-        return rules
-    }
-
     private static var request: Section<RequestRules> {
-        Section("request", "What is changed in every request.", of: unchangedRequest) {
+        Section("request", "What is changed in every request.", of: RouteDraft.unstated.request) {
             Field("headers", requestHeaders.kind, \.self) { "Headers to set and to remove." }
             Field("query", requestQuery.kind, \.self) { "Query parameters to set." }
             Field("wrap", .memberPointer, \.wrap) { "Puts the JSON body under this pointer." }

@@ -22,15 +22,8 @@ extension ConfigurationTable {
         }
     }
 
-    /// Of a route that says nothing; the prefix is known with the route's name.
-    static var rewritingResponse: ResponseRules {
-        var rules = ResponseRules()
-        rules.rewritesLocation = true
-        return rules
-    }
-
     static var response: Section<ResponseRules> {
-        Section("response", "What is made of a successful answer.", of: rewritingResponse) {
+        Section("response", "What is made of a successful answer.", of: RouteDraft.unstated.response) {
             Field("redirects", .word(), \.redirects) {
                 "What is made of a 3xx answer with a Location. return takes it for an answer like any other; "
                     + "follow goes there, at most five times an attempt and only within the origin that gave it. "

@@ -49,6 +49,8 @@ struct ReadContext {
     private var errorCount = 0
     /// Strings that no message may show.
     private(set) var masked: [Range<Int>] = []
+    /// Strings of which nothing is known, which no message may show unless they can be no secret.
+    private(set) var unknown: [(range: Range<Int>, text: String)] = []
     /// Where strings begin that nothing shows.
     private var concealed: Set<Int> = []
     var secrets: [FoundSecret] = []
@@ -174,7 +176,7 @@ extension ReadContext {
     }
 
     /// Keeps every string in `node` out of messages.
-    mutating func mask(_ node: JSONNode) { mask(node) { _ in false } }
+    mutating func mask(_ node: JSONNode) { node.eachString { range, _ in masked.append(range) } }
 
     /// Keeps a string out of messages and out of the effective configuration's text.
     mutating func conceal(_ node: JSONNode) {
@@ -192,16 +194,7 @@ extension ReadContext {
     }
 
     /// Keeps every string in `node`, of which nothing is known, out of messages unless it can be no secret.
-    mutating func maskUnknown(_ node: JSONNode) { mask(node, except: HarmlessText.isHarmless) }
-
-    private mutating func mask(_ node: JSONNode, except isShown: (String) -> Bool) {
-        switch node.content {
-        case .string(let text): if !isShown(text) { masked.append(node.range) }
-        case .array(let elements): for element in elements { mask(element, except: isShown) }
-        case .object(let members): for member in members { mask(member.value, except: isShown) }
-        case .null, .bool, .number: break
-        }
-    }
+    mutating func maskUnknown(_ node: JSONNode) { node.eachString { unknown.append(($0, $1)) } }
 }
 
 extension ReadContext {
@@ -255,6 +248,15 @@ extension JSONNode {
             }
         }
         return node.range
+    }
+
+    fileprivate func eachString(_ take: (Range<Int>, String) -> Void) {
+        switch content {
+        case .string(let text): take(range, text)
+        case .array(let elements): for element in elements { element.eachString(take) }
+        case .object(let members): for member in members { member.value.eachString(take) }
+        case .null, .bool, .number: break
+        }
     }
 
     /// The elements of an array; none for anything else.

@@ -49,7 +49,7 @@ extension APICall {
         case .route(let name, let part): return try await route(name, part, document, caller, server)
         case .stream: preconditionFailure("a stream is served as its body arrives")
         case .constrained: return Answer(200, try constrained(document, caller))
-        case .contract: return Answer(200, .stream(ChunkedBytes(OpenAPI.json)))
+        case .contract: return Answer(200, .stream(ChunkedBytes(server.control.contract)))
         case .page(let part): return part?.answer(to: fields) ?? PageDocument.redirect
         }
     }

@@ -20,7 +20,7 @@ extension Connection {
         case .stream: return false
         }
         let connection = LoopBound(self, loop)
-        let keeping = JobIntake(server).keepPromptly(admission, bytes) { word in connection.value.kept(word) }
+        let keeping = server.intake().keepPromptly(admission, bytes) { word in connection.value.kept(word) }
         guard let keeping else { return false }
         request.keeping = keeping
         setDeadline(keeping.limit)

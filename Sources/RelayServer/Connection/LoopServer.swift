@@ -80,6 +80,12 @@ package final class LoopServer {
         DeliveryLoop(relay, passThrough.isOn ? LoopPassage(passThrough: LoopBound(passThrough, loop)) : nil)
     }
 
+    func intake(countsBytes: Bool = true) -> JobIntake {
+        JobIntake(durable, relay.ports, countsBytes: countsBytes)
+    }
+
+    func replay(_ job: StoredJob) -> JobReplay { JobReplay(of: job, in: durable, relay.ports) }
+
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
     package func listen(
         _ descriptor: consuming FileDescriptor,

@@ -154,7 +154,7 @@ final class SpooledBody: Sendable {
 }
 
 /// One attempt's view of a spooled body.
-final class SpooledBodySource: BodySource {
+final class SpooledBodySource: CopiedBody {
     private struct State {
         var position: UInt64 = 0
         var isOver = false
@@ -172,7 +172,6 @@ final class SpooledBodySource: BodySource {
     var length: UInt64? { body.length }
     var wasRead: Bool { body.wasRead }
     var sentOnceBecause: String? { body.loss }
-    /// Whether its copy is there, by which it counts as its caller's.
     var hasCopy: Bool { body.hasCopy }
 
     func next() async throws(Failure) -> [UInt8]? {

@@ -62,8 +62,9 @@ package enum JournalSink: Sendable, Equatable {
             // Of a journal that comes back the manager keeps the stream.
             return Self.isJournalStream && JournalSink.prefixedLines.write(record)
         case .prefixedLines, .plainLines, .colouredLines:
-            return writeAll(Array(lines(record, at: time(nil)).utf8))
-        case .jsonLines: return writeAll(jsonLine(record, at: SystemClock.wall() / 1_000_000))
+            return writeAll(Array(lines(record, at: time(nil)).utf8), to: STDERR_FILENO)
+        case .jsonLines:
+            return writeAll(jsonLine(record, at: SystemClock.wall() / 1_000_000), to: STDERR_FILENO)
         }
     }
 
@@ -190,22 +191,4 @@ package func jsonLine(_ record: JournalRecord, at milliseconds: Int64) -> [UInt8
         }
     }
     return json.bytes + [UInt8(ascii: "\n")]
-}
-
-/// Writes to standard error, which may be a pipe that takes only a part.
-///
-/// - Returns: whether all of it was taken.
-private func writeAll(_ bytes: [UInt8]) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = unsafe rest.withUnsafeBytes {
-            unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
-        }
-        if count > 0 {
-            rest = rest.dropFirst(count)
-        } else if errno != EINTR {
-            return false
-        }
-    }
-    return true
 }

@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayPosix
 
 /// Where a command finds the daemon.
 struct DaemonSockets {

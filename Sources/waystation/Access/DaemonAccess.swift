@@ -1,4 +1,3 @@
-import Glibc
 import RelayBase
 import RelayClient
 import RelayJSON
@@ -137,13 +136,6 @@ extension CommandFailure {
             self.init(.failed, safe(error.message))
         }
     }
-}
-
-/// The variable's value; nil when it is unset or empty.
-func environment(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
 }
 
 extension JSONValue {

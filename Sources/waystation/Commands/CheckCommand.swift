@@ -36,10 +36,9 @@ extension Command {
         case .json: Output.standard.write(Diagnostic.json(result.diagnostics))
         case .table:
             Output.error.write(Diagnostic.render(result.diagnostics))
-            let routes = result.configuration?.routes.count ?? 0
-            let verdict = isRefused ? count(errors, "error") : "ok, \(count(routes, "route"))"
-            let remark = warnings > 0 ? ", \(count(warnings, "warning"))" : ""
-            (isRefused ? Output.error : Output.standard).write("\(file): \(verdict)\(remark)\n")
+            let routes = isRefused ? nil : result.configuration?.routes.count
+            let verdict = Diagnostic.verdict(file, result.diagnostics, routes: routes)
+            (isRefused ? Output.error : Output.standard).write(verdict)
             if !isRefused, result.configuration?.namesOtherFiles ?? false {
                 Output.standard.write(
                     "note: secrets and certificates were not read; waystationd --check reads them\n"
@@ -56,5 +55,3 @@ extension Configuration {
         !secrets.isEmpty || routes.contains { $0.policy.upstreams.contains { $0.tls.authorityFile != nil } }
     }
 }
-
-private func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }

@@ -4,6 +4,7 @@ import RelayClient
 import RelayHTTP
 import RelayInterface
 import RelayJSON
+import RelayPosix
 
 /// The request that `waystation send` is asked to send, and where the answer goes.
 struct SendOrder {

@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayClient
+import RelayPosix
 import Synchronization
 
 /// The daemon the demo starts as its child.

@@ -1,4 +1,5 @@
 import Glibc
+import RelayPosix
 import Synchronization
 
 /// A directory of the demo's own, for its user alone.

@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayConfig
+import RelayPosix
 
 /// The call of journalctl(1) that shows what the daemon has written of something.
 struct JournalCall: Equatable {

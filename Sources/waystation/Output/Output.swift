@@ -1,4 +1,5 @@
 import Glibc
+import RelayPosix
 import Synchronization
 
 /// One of the program's two streams.
@@ -51,18 +52,4 @@ struct Output {
         case green = "32"
         case yellow = "33"
     }
-}
-
-/// Writes all of `bytes`; false when the descriptor takes no more.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        if count > 0 {
-            rest = rest.dropFirst(count)
-        } else if errno != EINTR {
-            return false
-        }
-    }
-    return true
 }

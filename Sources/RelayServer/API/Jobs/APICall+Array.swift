@@ -22,7 +22,7 @@ extension APICall {
             }
             jobs.append((job.id, kept))
         }
-        let outcomes = await JobIntake(caller.server).keep(jobs.map(\.job))
+        let outcomes = await caller.server.intake().keep(jobs.map(\.job))
         var refused = 0
         var json = JSONObjectWriter()
         json.array("jobs") { list in
@@ -72,6 +72,6 @@ extension APICall {
                 hint: "say \"async\""
             )
         }
-        return KeptJob(admission: admission, body: submission.body)
+        return KeptJob(admission, submission.body)
     }
 }

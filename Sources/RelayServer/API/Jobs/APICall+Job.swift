@@ -36,17 +36,13 @@ extension APICall {
             if let wait = patience ?? preferences.waitDuration, !job.state.isTerminal {
                 finished = try await caller.over(job.record.id, within: wait) ?? job
             }
-            let replay = JobReplay(
-                job: finished,
-                server: server,
+            return try await server.replay(finished).answer(
                 isSubmission: false,
-                extra: preferences.wait == nil
-                    ? [] : [("Preference-Applied", "wait=\(preferences.wait ?? 0)")]
+                preferences.wait.map { [("Preference-Applied", "wait=\($0)")] } ?? []
             )
-            return try await replay.answer()
         case .responseBody:
-            let answer = try await JobReplay.answer(of: job, in: server.durable.store) { JobReplay.none(job) }
-            return try await raw(answer.body, of: job, caller)
+            let replay = server.replay(job)
+            return try await raw(replay.answer { replay.none }.body, of: replay)
         case .requestBody:
             let (id, route) = (job.record.id, job.record.route)
             let body = try await server.durable.store.told(route: route, job: id) {
@@ -54,7 +50,7 @@ extension APICall {
                 try await store.body(of: id)
             }
             guard let body else { throw JobAccess.notFound }
-            return try await raw(body, of: job, caller)
+            return try await raw(body, of: server.replay(job))
         case .whole, .content, .action: throw JobAccess.notFound
         }
     }
@@ -114,13 +110,10 @@ extension APICall {
     }
 
     /// A body as it is kept, and nothing that would make a browser read anything into it.
-    private func raw(_ body: StoredBody, of job: StoredJob, _ caller: Caller) async throws(Problem) -> Answer
-    {
-        try await JobReplay.check(body, of: job, caller.server)
-        guard let content = body.body(from: caller.server.durable.store) else { throw JobReplay.expired(job) }
-        return Answer(
+    private func raw(_ body: StoredBody, of replay: JobReplay) async throws(Problem) -> Answer {
+        Answer(
             200,
-            content,
+            try await replay.content(of: body),
             type: "application/octet-stream",
             fields: [("X-Content-Type-Options", "nosniff")]
         )

@@ -13,7 +13,7 @@ struct KeptRequest {
 
     /// The answer is that of the upstream, when the caller waited for it.
     func answer(_ body: Body, refusal: () -> Problem?) async throws(Problem) -> Answer {
-        let intake = JobIntake(caller.server)
+        let intake = caller.server.intake()
         let tally = caller.server.problems
         let accepted = try await tally.counting(of: admission.route.name) { () async throws(Problem) in
             switch body {
@@ -46,8 +46,7 @@ struct KeptRequest {
                 return answer.answer(try await JobView(caller.server).document(of: accepted.id).bytes)
             }
             let fields = answer.fields
-            let replay = JobReplay(job: job, server: caller.server, isSubmission: true, extra: fields)
-            return try await replay.answer()
+            return try await caller.server.replay(job).answer(isSubmission: true, fields)
         }
         let job = accepted.isReplayed ? try await caller.kept(accepted.id) : nil
         guard let job else { return answer.answer(answer.document(admission, durable)) }
@@ -56,7 +55,7 @@ struct KeptRequest {
 
     /// The answer is the job's document, with the upstream's answer when the caller waited for it.
     func document(_ body: [UInt8]) async throws(Problem) -> Answer {
-        let intake = JobIntake(caller.server)
+        let intake = caller.server.intake()
         let tally = caller.server.problems
         let accepted = try await tally.counting(of: admission.route.name) { () async throws(Problem) in
             try await intake.keep(admission, body)

@@ -1,0 +1,39 @@
+package import Glibc
+import RelayPosix
+
+/// A regular file, read whole and bounded.
+package struct FileContents {
+    package let bytes: [UInt8]
+    package let mode: mode_t
+
+    package struct ReadError: Error {
+        package let reason: String
+    }
+
+    package init(_ path: String, limit: Int) throws(ReadError) {
+        let raw = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard raw >= 0 else { throw ReadError(reason: Errno.current.description) }
+        let descriptor = FileDescriptor(raw)
+        var facts = stat()
+        guard unsafe fstat(descriptor.raw, &facts) == 0 else {
+            throw ReadError(reason: Errno.current.description)
+        }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw ReadError(reason: "it is not a regular file") }
+        mode = facts.st_mode
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe Glibc.read(descriptor.raw, &buffer, buffer.count)
+            if count == 0 { break }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw ReadError(reason: Errno.current.description)
+            }
+            guard bytes.count + count <= limit else {
+                throw ReadError(reason: "it is larger than \(limit) bytes")
+            }
+            bytes += buffer[..<count]
+        }
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,177 @@
+import RelayBase
+import RelayConfig
+import RelayCore
+import RelayEngine
+import RelayInterface
+import RelayJSON
+import RelayJobs
+import RelayPosix
+import RelayRoute
+import RelayServer
+import RelaySystemd
+import RelayTransport
+import Synchronization
+
+extension Daemon: DaemonControl {
+    var version: String { Version.text }
+
+    var unready: Problem? {
+        if storage.isStalled {
+            return Problem(
+                .storageStalled,
+                "the disk of the job store takes no writes at the moment",
+                retryAfter: .seconds(5)
+            )
+        }
+        guard !ready.load(ordering: .relaxed) || engine.isDraining else { return nil }
+        return Problem(.draining, "the relay is not ready", retryAfter: .seconds(1))
+    }
+
+    var contract: [UInt8] { OpenAPI.json }
+
+    func status() -> [UInt8] { report.document }
+
+    func constrained() -> [UInt8] { condition.document }
+
+    func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
+        defer { engine.rest.end() }
+        return condition.order(order, by: client)
+    }
+
+    /// Runs on the control loop, whatever loop asks.
+    func reload() async -> (status: UInt16, document: [UInt8]) {
+        await aside { [self] in reloadNow() }
+    }
+
+    /// Does it on the control loop, for which no request waits.
+    func aside<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            controlLoop.execute { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Reads the configuration again and installs it, or keeps the old one and says why.
+    @discardableResult
+    func reloadNow() -> (status: UInt16, document: [UInt8]) {
+        notifier.reloading(status: "Reloading \(file)")
+        defer {
+            notifier.send(.ready(status: report.line))
+            engine.rest.end()
+        }
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationRejected) {
+            loaded = try ConfigurationLoader.load(file, passed: passed)
+        } catch {
+            reloadError.withLock { $0 = error.summary }
+            var record = JournalRecord(
+                .error,
+                .configRejected,
+                "configuration refused, the old one stays in force\n\(error.text)"
+            )
+            record.add(.configFile, file)
+            journal.record(record)
+            announcer.record(.notice(.configRejected, error.summary))
+            return (422, rejection(error))
+        }
+        reloadError.withLock { $0 = nil }
+        let previous = engine.snapshot
+        secrets.replace(loaded.secrets)
+        // Files with certificates may have changed though the configuration has not.
+        for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
+        events.setLevel(loaded.configuration.log.level.priority)
+        condition.install(loaded.configuration.constrained)
+        let next = loaded.snapshot(previous: previous, tokens: tokens, lanes: previous.settings.lanes)
+        engine.install(next)
+        storage.configure(loaded.configuration)
+        engine.shedding.configure(loaded.configuration.limits.forShedding)
+        places.configure(loaded.configuration.limits.forConnections)
+        memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
+        recordLoaded(loaded, verb: "reloaded")
+        announcer.record(.notice(.configReloaded))
+        settings.withLock { $0 = FixedSettings(loaded.configuration) }
+        let old = outline.withLock { outline in
+            defer { outline = loaded.outline }
+            return outline
+        }
+        return (200, changes(from: previous, to: next, modified: loaded.outline.modifiedRoutes(since: old)))
+    }
+
+    func recordLoaded(_ loaded: LoadedConfiguration, verb: String) {
+        var record = JournalRecord(
+            .info,
+            .configLoaded,
+            "configuration \(verb) from \(file): routes \(loaded.configuration.routes.count)"
+        )
+        record.add(.configFile, file)
+        record.add(.configDigest, loaded.digest)
+        journal.record(record)
+        for warning in loaded.warnings {
+            var record = JournalRecord(
+                .warning,
+                .configLoaded,
+                "\(file):\(warning.position.line):\(warning.position.column): \(warning.message)"
+            )
+            record.add(.configFile, file)
+            journal.record(record)
+        }
+    }
+
+    /// Says it where callers cannot be told apart.
+    func recordNamespace() {
+        guard hidesCallers else { return }
+        journal.record(
+            JournalRecord(
+                .warning,
+                .callersHidden,
+                "every caller but root has the same uid here: the daemon is in a user namespace of its own; set "
+                    + "PrivateUsers=no, or allow_users, keys and the sight of jobs tell nobody apart"
+            )
+        )
+    }
+
+    /// Says in whose place the service manager has put something else: the state directory, and `sockets` in words.
+    func recordOverridden(_ wanted: String, by given: String, _ sockets: [String]) {
+        var told = sockets
+        if given != wanted, wanted != StorageSettings().directory {
+            told.append(
+                "jobs are in \(given), which STATE_DIRECTORY names, and not in \(wanted) (storage.directory)"
+            )
+        }
+        for message in told { journal.record(JournalRecord(.notice, nil, message)) }
+    }
+
+    private func rejection(_ error: ConfigurationRejected) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("type", "urn:waystation:problem:config_rejected")
+        json.member("title", Problem.Code.configRejected.title)
+        json.member("status", 422)
+        json.member("code", Problem.Code.configRejected.name)
+        json.member("detail", "\(error.summary); the old configuration stays in force")
+        json.member("diagnostics", json: Diagnostic.json(error.diagnostics))
+        json.member("text", error.text)
+        return json.bytes
+    }
+
+    private func changes(from old: Snapshot, to new: Snapshot, modified: [String]) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("result", "reloaded")
+        json.member("changed", old.settings.digest != new.settings.digest)
+        json.member("digest", new.settings.digest)
+        let before = Set(old.routeNames)
+        let after = Set(new.routeNames)
+        json.array("added") { list in
+            for name in new.routeNames where !before.contains(name) { list.element(name) }
+        }
+        json.array("removed") { list in
+            for name in old.routeNames where !after.contains(name) { list.element(name) }
+        }
+        json.array("modified") { list in
+            for name in modified { list.element(name) }
+        }
+        let waiting = settings.withLock { $0.waitsForRestart(since: firstSettings) }
+        json.array("needs_restart") { list in
+            for name in waiting { list.element(name) }
+        }
+        return json.bytes
+    }
+}
