@@ -80,6 +80,12 @@ let package = Package(
             dependencies: ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix"]
         ),
 
+        // The port of `waystation ui`, between a browser and the control socket.
+        .target(
+            name: "WaystationUI",
+            dependencies: ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
+
         .executableTarget(
             name: "waystationd",
             dependencies: [
@@ -94,7 +100,7 @@ let package = Package(
                 "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
                 "RelayJSON",
                 "RelayPosix",
-                "RelayRoute",
+                "RelayRoute", "WaystationUI",
             ]
         ),
 
@@ -215,6 +221,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "WaystationUITests",
+            dependencies: [
+                "RelayBase", "RelayClient", "RelayHTTP", "RelayPosix", "RelayRoute", "WaystationUI",
+                "waystation",
+            ]
+        ),
+        .testTarget(
             name: "WaystationdTests",
             dependencies: [
                 "CLinux", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
@@ -326,7 +339,7 @@ for target in package.targets where target.type != .system {
 // Rooms that no request goes through are made small instead of fast: fewer pages to read, to map and to keep. Much of
 // them is generic in what it fills or calls, of which the compiler would make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
-let small = ["RelayConfig", "RelaySystemd", "waystation"]
+let small = ["RelayConfig", "RelaySystemd", "WaystationUI", "waystation"]
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }

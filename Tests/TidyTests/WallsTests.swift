@@ -30,6 +30,7 @@ struct WallsTests {
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
+            "WaystationUI": ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
                 "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
                 "RelayJobs",
@@ -38,7 +39,7 @@ struct WallsTests {
             ],
             "waystation": [
                 "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
-                "RelayJSON", "RelayPosix", "RelayRoute", "Glibc",
+                "RelayJSON", "RelayPosix", "RelayRoute", "WaystationUI", "Glibc",
             ],
         ]
         for path in Self.sources {

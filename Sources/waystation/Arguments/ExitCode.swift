@@ -32,6 +32,8 @@ struct CommandFailure: Error {
         self.advice = advice
     }
 
+    var reason: (message: String, advice: String?) { (message, advice) }
+
     static func usage(_ message: String, of command: String) -> CommandFailure {
         CommandFailure(.usage, message, advice: "See: waystation help \(command)")
     }

@@ -1,15 +1,16 @@
 import Glibc
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
 /// A link as a file that a browser opens and follows, since everybody of the machine can read the words of a command.
 ///
 /// It is there until a browser has come in by a link, the link is too old, or the command ends.
-final class LinkFile: Sendable {
+package final class LinkFile: Sendable {
     private let path = Mutex<String?>(nil)
 
-    /// Says what failed; the link is printed anyway.
-    func open(_ link: String) {
+    package init() {}
+
+    package func open(_ link: String) throws(PosixError) {
         do throws(PosixError) {
             let written = try LinkFile.write(LinkFile.document(link))
             path.withLock { $0 = written }
@@ -20,11 +21,11 @@ final class LinkFile: Sendable {
             LinkFile.openBrowser(written)
         } catch {
             remove()
-            Output.error.write("The browser is not opened: \(error); open the link in it.\n")
+            throw error
         }
     }
 
-    func remove() {
+    package func remove() {
         guard let path = path.withLock({ $0.take() }) else { return }
         unsafe _ = unlink(path)
     }
@@ -77,7 +78,7 @@ final class LinkFile: Sendable {
 }
 
 /// Where there is a display, and not as root, whose browser nobody wants.
-var hasBrowser: Bool {
+package var hasBrowser: Bool {
     let hasDisplay = environment("DISPLAY") != nil || environment("WAYLAND_DISPLAY") != nil
     return hasDisplay && geteuid() != 0
 }

@@ -47,15 +47,14 @@ enum PageExchange {
     ]
 
     /// That the daemon gave no answer, in the form of its own problems.
-    static func problem(_ error: RelayClientError, socketPath: String) -> [UInt8] {
-        let failure = CommandFailure(error, socketPath: socketPath)
+    static func problem(_ reason: PageService.Reason) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("type", "about:blank")
         json.member("title", "The daemon gives no answer")
         json.member("status", 502)
         json.member("code", "daemon_away")
-        json.member("detail", failure.message)
-        if let advice = failure.advice { json.member("advice", advice) }
+        json.member("detail", reason.message)
+        if let advice = reason.advice { json.member("advice", advice) }
         return json.bytes
     }
 }

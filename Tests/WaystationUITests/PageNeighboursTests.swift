@@ -2,7 +2,7 @@ import Glibc
 import RelayPosix
 import Testing
 
-@testable import waystation
+@testable import WaystationUI
 
 @Suite("The users whose programs the port of waystation ui lets in")
 struct PageNeighboursTests {

@@ -1,44 +1,50 @@
 import Glibc
 import RelayBase
-import RelayClient
+package import RelayClient
 import RelayHTTP
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
 /// The loopback port of `waystation ui`: a thread for each connection, and not more of them than a browser needs.
-final class PageService: Sendable {
+package final class PageService: Sendable {
+    /// Why the daemon gives no answer, and what may help.
+    package typealias Reason = (message: String, advice: String?)
+
     let client: RelayClient
     /// The socket, where a command has to be told of it.
     let socketToName: String?
-    let port: UInt16
+    package let port: UInt16
     private let listeners: PageListeners
     private let gate: Mutex<PageGate>
     private let open = Mutex(0)
     private let neighbours: PageNeighbours
+    let explain: @Sendable (RelayClientError) -> Reason
     /// Told when a browser came in by a link.
     private let onWelcome: @Sendable () -> Void
 
     private static let maxConnections = 32
 
     /// Without a `name` the page is at 127.0.0.1 (`PageGate`).
-    init(
+    package init(
         _ client: RelayClient,
         port: UInt16,
         name: String? = PageGate.name(),
         socketToName: String?,
         neighbours: PageNeighbours = PageNeighbours(),
+        explain: @escaping @Sendable (RelayClientError) -> Reason,
         onWelcome: @escaping @Sendable () -> Void = {}
-    ) throws(CommandFailure) {
+    ) throws(PosixError) {
         listeners = try PageListeners(port: port, isNumeric: name == nil)
         self.client = client
         self.socketToName = socketToName
         self.port = listeners.port
         gate = Mutex(PageGate(port: listeners.port, name: name))
         self.neighbours = neighbours
+        self.explain = explain
         self.onWelcome = onWelcome
     }
 
-    func link() -> String { gate.withLock { $0.link(at: PageService.now) } }
+    package func link() -> String { gate.withLock { $0.link(at: PageService.now) } }
 
     func decide(_ head: RequestHead) -> PageGate.Decision {
         let decision = gate.withLock { $0.decide(head, at: PageService.now) }
@@ -50,7 +56,7 @@ final class PageService: Sendable {
     func isIn(_ head: RequestHead) -> Bool { gate.withLock { $0.isIn(head, at: PageService.now) } }
 
     /// Takes connections for as long as the process lives.
-    func run() {
+    package func run() {
         while true {
             let isOut = listeners.accept { take($0) }
             // Out of descriptors or memory, which others may give back.

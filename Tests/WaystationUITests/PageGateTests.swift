@@ -3,7 +3,7 @@ import RelayHTTP
 import RelayRoute
 import Testing
 
-@testable import waystation
+@testable import WaystationUI
 
 /// The head of a request as the port gets it; nil where the parser refuses it before the gate is asked.
 private func head(_ line: String, _ fields: [String]) throws -> RequestHead {

@@ -4,6 +4,7 @@ import RelayClient
 import RelayJSON
 import RelayPosix
 import RelayRoute
+import WaystationUI
 
 extension Command {
     static let ui = Command(
@@ -60,18 +61,29 @@ extension Command {
         client.timeout = .seconds(300)
         let opened = LinkFile()
         defer { opened.remove() }
-        let service = try PageService(
-            client,
-            port: port,
-            name: arguments.has("numeric") ? nil : PageGate.name(),
-            socketToName: sockets.control == DaemonSockets.usualControl ? nil : absolute(sockets.control),
-            neighbours: neighbours,
-            // So that it is seen where another one was faster with the link.
-            onWelcome: {
-                opened.remove()
-                Output.error.write("A browser came in by the link.\n")
-            }
-        )
+        let isNumeric = arguments.has("numeric")
+        let service: PageService
+        do throws(PosixError) {
+            service = try PageService(
+                client,
+                port: port,
+                name: isNumeric ? nil : PageGate.name(),
+                socketToName: sockets.control == DaemonSockets.usualControl ? nil : absolute(sockets.control),
+                neighbours: neighbours,
+                explain: { CommandFailure($0, socketPath: sockets.control).reason },
+                // So that it is seen where another one was faster with the link.
+                onWelcome: {
+                    opened.remove()
+                    Output.error.write("A browser came in by the link.\n")
+                }
+            )
+        } catch {
+            throw CommandFailure(
+                .failed,
+                "cannot listen on 127.0.0.1:\(port)\(isNumeric ? "" : " and [::1]:\(port)"): \(error)",
+                advice: "Name another port, or leave --port away, which takes any that is free."
+            )
+        }
         do throws(PosixError) {
             try startDetachedThread("ui") { service.run() }
             try startDetachedThread("links") { printLinks(service) }
@@ -82,7 +94,13 @@ extension Command {
         Output.standard.write(link + "\n")
         let hint = isatty(STDIN_FILENO) == 1 ? ", Enter for another" : ""
         Output.error.write("The link opens the page once, within a minute\(hint); Ctrl-C ends it.\n")
-        if !arguments.has("no-open"), hasBrowser { opened.open(link) }
+        if !arguments.has("no-open"), hasBrowser {
+            do throws(PosixError) {
+                try opened.open(link)
+            } catch {
+                Output.error.write("The browser is not opened: \(error); open the link in it.\n")
+            }
+        }
         waitFor(ends)
         Output.error.write("\n")
         return .done

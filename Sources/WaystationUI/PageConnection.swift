@@ -121,7 +121,7 @@ struct PageConnection: ~Copyable {
             guard error.code != .cancelled else { throw Ended() }
             var fields = HeaderFields()
             fields.append(.contentType, "application/problem+json")
-            let document = PageExchange.problem(error, socketPath: service.client.socketPath)
+            let document = PageExchange.problem(service.explain(error))
             try send(502, fields, length: document.count, head)
             if head.method != .head { try send(document) }
             return head.keepsAlive

@@ -5,12 +5,12 @@ import RelayPosix
 ///
 /// A link can be seen by others of the machine before it is used, and so can a session where a browser shows it to
 /// more than this port; both are of no use to them.
-struct PageNeighbours {
+package struct PageNeighbours {
     /// The last is whom the page is for.
     let users: [UInt32]
 
     /// `user` is whom the page is for; without one, who typed the command.
-    init(for user: UInt32? = nil) {
+    package init(for user: UInt32? = nil) {
         users = [0, geteuid(), user ?? PageNeighbours.caller(environment) ?? geteuid()]
     }
 

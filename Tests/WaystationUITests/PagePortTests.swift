@@ -3,6 +3,7 @@ import RelayClient
 import RelayPosix
 import Testing
 
+@testable import WaystationUI
 @testable import waystation
 
 @Suite(
@@ -15,9 +16,10 @@ struct PagePortTests {
     /// One that has no daemon behind it; its thread ends with the tests.
     private static let service: PageService? = {
         let client = RelayClient(socketPath: "/nonexistent/control.sock")
-        guard let service = try? PageService(client, port: 0, name: name, socketToName: nil) else {
-            return nil
+        let service = try? PageService(client, port: 0, name: name, socketToName: nil) {
+            CommandFailure($0, socketPath: client.socketPath).reason
         }
+        guard let service else { return nil }
         try? startDetachedThread("ui") { service.run() }
         return service
     }()

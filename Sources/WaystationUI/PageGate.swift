@@ -5,7 +5,7 @@ import RelayHTTP
 ///
 /// Any program of the machine and any page in its browsers can send something to a loopback port, and by a name of its
 /// own that resolves there a page can read what it answers. So the name, the page that asks, and a session decide.
-struct PageGate {
+package struct PageGate {
     enum Decision: Equatable {
         /// It goes on to the daemon.
         case pass
@@ -49,7 +49,7 @@ struct PageGate {
     }
 
     /// Below localhost, which browsers look up in themselves.
-    static func name() -> String { "w" + hexadecimal(words: 1) + ".localhost" }
+    package static func name() -> String { "w" + hexadecimal(words: 1) + ".localhost" }
 
     /// 256 random bits of the kernel.
     private static func secret() -> String { hexadecimal(words: 4) }

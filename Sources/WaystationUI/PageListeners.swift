@@ -14,7 +14,7 @@ struct PageListeners: ~Copyable {
     private static let attempts = 32
 
     /// Port 0 takes any that is free; the number alone, without a name, needs 127.0.0.1 only.
-    init(port: UInt16, isNumeric: Bool) throws(CommandFailure) {
+    init(port: UInt16, isNumeric: Bool) throws(PosixError) {
         var left = port == 0 ? PageListeners.attempts : 1
         while true {
             left -= 1
@@ -29,11 +29,7 @@ struct PageListeners: ~Copyable {
                 return
             } catch {
                 guard left == 0 || error.errno.rawValue != EADDRINUSE else { continue }
-                throw CommandFailure(
-                    .failed,
-                    "cannot listen on 127.0.0.1:\(port)\(isNumeric ? "" : " and [::1]:\(port)"): \(error)",
-                    advice: "Name another port, or leave --port away, which takes any that is free."
-                )
+                throw error
             }
         }
     }
