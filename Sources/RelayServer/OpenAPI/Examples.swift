@@ -1,7 +1,96 @@
 import RelayJSON
 
 extension Operation {
-    static let submissionExample = JSONValue.example(
+    /// The examples of the document's schemas, by their names: each by a name that says what it shows.
+    static let examples: [String: Examples] = [
+        "Version": [
+            "version": .example(
+                #"{"name": "waystationd", "version": "0.1.0", "api_versions": ["v1"], "role": "admin"}"#
+            )
+        ],
+        "Live": ["live": .example(#"{"status": "live"}"#)],
+        "Ready": ["ready": .example(#"{"status": "ready"}"#)],
+        "Status": ["status": status],
+        "Reload": [
+            "reloaded": .example(
+                """
+                {"result": "reloaded", "changed": true, "digest": "sha256:9f86d0818844", "added": ["orders"],
+                 "removed": [], "modified": ["billing"], "needs_restart": []}
+                """
+            )
+        ],
+        "ConstrainedOrder": ["on": .example(#"{"state": "on"}"#)],
+        "Constrained": [
+            "off": .example(
+                """
+                {"constrained": false, "state": "auto", "reason": "no source says so",
+                 "sources": [{"file_exists": "/run/network/metered", "met": false}, {"control": true, "met": false}]}
+                """
+            )
+        ],
+        "RouteList": ["routes": .object(["routes": .array([route])])],
+        "Route": ["route": route],
+        "PauseOrder": ["maintenance": .example(#"{"reason": "maintenance", "for": "2h"}"#)],
+        "BreakerOrder": ["open": .example(#"{"state": "open", "upstream": "eu", "for": "30m"}"#)],
+        "ClearOrder": ["one": .example(#"{"upstream": "eu", "requests": "GET /reports"}"#)],
+        "Shape": [
+            "shape": .example(
+                """
+                {"by": "route", "bucket_ms": [60000, 120000], "total": {"total": 3, "counts": [2, 1, 0]},
+                 "rows": [{"key": "billing", "total": 3, "counts": [2, 1, 0]}]}
+                """
+            )
+        ],
+        "History": [
+            "history": .example(
+                """
+                {"interval_ms": 60000, "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
+                 "routes": [{"name": "billing", "requests": [40, 12], "failures": [1, 0],
+                             "fallbacks": [0, 0], "attempts": [44, 12], "failed_attempts": [5, 0],
+                             "p50_ms": [12.5, null], "p99_ms": [80.0, null],
+                             "attempt_p50_ms": [11.0, null], "attempt_p99_ms": [62.5, null]}]}
+                """
+            )
+        ],
+        "BulkAction": [
+            "retry": .example(
+                """
+                {"action": "retry", "filter": {"route": "billing", "state": ["dead"], "status": 503},
+                 "dry_run": false, "rate": "50/s"}
+                """
+            )
+        ],
+        "BulkResult": [
+            "retried": .example(
+                """
+                {"action": "retry", "dry_run": false, "matched": 212, "changed": 210, "asked": 0,
+                 "body_expired": 1, "left_alone": 1, "superseded": 0, "next": null}
+                """
+            )
+        ],
+        "ListedOutcomes": [
+            "all_refused": .example(
+                """
+                {"jobs": [{"ok": false, "error": {"type": "urn:waystation:problem:route_not_found",
+                           "title": "There is no such route", "status": 404, "code": "route_not_found",
+                           "detail": "the configuration has no route \\\"billling\\\""}}], "refused": 1}
+                """
+            )
+        ],
+        "Job": ["dead": dead, "answered": answered],
+        "JobList": ["jobs": .object(["jobs": .array([dead]), "next": .string("c1a")])],
+        "AttemptList": ["attempts": .object(["attempts": dead["attempts"], "next": .null])],
+    ]
+
+    static let outcomeLine =
+        #"{"line":1,"id":"a","ok":true,"job":"01K9ZQ3V7N4T0C8R5B2M6XW1HD","state":"accepted","#
+        + #""repeatable":false,"location":"/v1/jobs/01K9ZQ3V7N4T0C8R5B2M6XW1HD"}"#
+    static let eventLine =
+        #"{"specversion":"1.0","source":"/waystationd","type":"waystation.route.paused","#
+        + #""time":"2027-01-31T08:00:00.000Z","datacontenttype":"application/json","id":"1801468800000007","#
+        + #""subject":"billing","data":{"route":"billing","detail":"maintenance"}}"#
+
+    static let submission = JSONValue.example(
         """
         {"route": "billing", "mode": "sync",
          "request": {"method": "POST", "path": "charges", "query": {"notify": "yes"},
@@ -10,14 +99,21 @@ extension Operation {
         """
     )
 
-    static let severalExample = JSONValue.example(
+    static let several = JSONValue.example(
         """
         [{"id": "a", "route": "billing", "mode": "async", "request": {"path": "charges", "json": {"amount": 17}},
           "options": {"labels": {"order": "8841"}}}]
         """
     )
 
-    static let acceptedExample = JSONValue.example(
+    static let outcomes = JSONValue.example(
+        """
+        {"jobs": [{"id": "a", "ok": true, "job": "01K9ZQ3V7N4T0C8R5B2M6XW1HD", "state": "accepted",
+                   "repeatable": true, "location": "/v1/jobs/01K9ZQ3V7N4T0C8R5B2M6XW1HD"}], "refused": 0}
+        """
+    )
+
+    static let accepted = JSONValue.example(
         """
         {"id": "01K9ZQ3V7N4T0C8R5B2M6XW1HD", "route": "billing", "durable": true, "state": "queued",
          "repeatable": true,
@@ -27,7 +123,7 @@ extension Operation {
     )
 
     /// Of a kept job.
-    static let deadExample = JSONValue.example(
+    static let dead = JSONValue.example(
         """
         {"id": "01K9ZQ3V7N4T0C8R5B2M6XW1HD", "route": "billing", "state": "dead", "end": "exhausted",
          "outcome": "failure", "request": {"method": "POST", "path": "/charges", "size": 13},
@@ -53,7 +149,7 @@ extension Operation {
     )
 
     /// Of a job that was answered at once.
-    static let answeredExample = JSONValue.example(
+    static let answered = JSONValue.example(
         """
         {"id": "01K9ZQ3V7N4T0C8R5B2M6XW1HE", "route": "billing", "state": "succeeded", "outcome": "success",
          "request": {"method": "POST", "path": "/charges"}, "created_at": "2027-01-31T08:00:00Z",
@@ -66,4 +162,62 @@ extension Operation {
                       "body": {"size": 15, "json": {"id": "ch_1"}}}}
         """
     )
+
+    private static let route = JSONValue.example(
+        """
+        {"name": "billing", "state": "degraded", "in_flight": 2, "pending": 0, "requests": 40, "succeeded": 38,
+         "failed": 1, "cancelled": 0, "recovered": 3, "fallbacks": 1, "never_fails_breaches": 0,
+         "consecutive_failures": 1, "lately": {"requests": 20, "failed": 1, "stand_ins": 0},
+         "last_failure": {"kind": "http_status", "status": 503, "detail": "the upstream answered 503",
+                          "at": "2027-01-31T08:00:00Z"},
+         "delivery": "sync", "max_requests": 64, "max_pending_requests": 256,
+         "upstreams": [{"name": "eu", "breaker": "closed",
+                        "counts": {"attempts": 20, "failed": 2, "failed_in_a_row": 0, "span_ms": 30000},
+                        "under_way": 2, "window": 64,
+                        "last_failure": {"kind": "http_status", "status": 503, "detail": "the upstream answered 503",
+                                         "at": "2027-01-31T08:00:00Z"}}],
+         "retries_under_way": 0, "retries_left": 10,
+         "rules": [{"name": "transient", "on": ["connection", "502"], "action": "retry", "max_attempts": 3,
+                    "acted": 3}],
+         "jobs": {"scheduled": 0, "queued": 4, "running": 1, "retrying": 1, "held": 0, "succeeded": 30, "dead": 0,
+                  "cancelled": 0, "expired": 0},
+         "oldest_job_at": "2027-01-31T07:58:12.204Z", "next_attempt_at": "2027-01-31T08:57:00.000Z"}
+        """
+    )
+
+    private static let status = JSONValue.example(
+        """
+        {"version": "0.1.0", "api_versions": ["v1"], "pid": 812, "started_at": "2027-01-31T08:00:00Z",
+         "uptime_seconds": 3600, "state": "serving", "draining": false,
+         "config": {"file": "/etc/waystation/waystation.json", "digest": "sha256:9f86d0818844",
+                    "loaded_at": "2027-01-31T08:00:00Z"},
+         "in_flight": 2, "connections": 3, "connections_refused": 0,
+         "callers": [{"user": 1001, "connections": 2, "requests": 2, "bytes": 0,
+                      "refused": {"limits.per_user.rate": 4}}],
+         "constrained": false, "callers_known": true,
+         "jobs": {"queued": 5, "held": 1, "dead": 0, "running": 1},
+         "storage": {"state": "ok", "used_bytes": 4096, "max_bytes": 1073741824,
+                     "disk_bytes": 107374182400, "disk_available_bytes": 64424509440, "corrupt_records": 0},
+         "journal": {"blocked_seconds": 0, "lost_records": 0},
+         "memory": {"used_bytes": 0, "limit_bytes": 67108864, "waiting": 0},
+         "shedding": {"level": 0, "refused": 0}, "spool": {"used_bytes": 0, "limit_bytes": 1073741824},
+         "routes": [{"name": "billing", "state": "ok", "in_flight": 2, "pending": 0, "requests": 40,
+                     "succeeded": 39, "failed": 1, "cancelled": 0, "recovered": 3, "fallbacks": 0,
+                     "never_fails_breaches": 0, "consecutive_failures": 0,
+                     "lately": {"requests": 12, "failed": 0, "stand_ins": 0}, "last_failure": null,
+                     "queued": 5, "held": 1, "dead": 0}],
+         "credentials": [{"name": "billing-token", "state": "valid", "expires_in_seconds": 1800}]}
+        """
+    )
+}
+
+extension JSONValue {
+    /// A document of the contract's own, which its tests read.
+    static func example(_ text: String) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: Array(text.utf8))
+        } catch {
+            preconditionFailure("an example is not JSON: \(error.message) at byte \(error.offset)")
+        }
+    }
 }

@@ -10,18 +10,6 @@ extension Operation {
         query: [any QueryParameter],
         _ problems: inout ProblemReplies
     ) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("operationId", .string(id)), .init("tags", .array([.string(tag.rawValue)])),
-            .init("summary", .string(summary)),
-            .init(
-                "description",
-                .string((detail.isEmpty ? "" : detail + " ") + "It takes the role \(role.rawValue).")
-            ),
-            .init("x-waystation-role", .string(role.rawValue)),
-        ]
-        let parameters = query.map(Operation.parameter) + fields.map(\.json)
-        if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
-        if let content { members.append(.init("requestBody", content.json)) }
         var responses = replies.map {
             JSONValue.Member($0.status.map { "\($0.rawValue)" } ?? "default", $0.json)
         }
@@ -31,21 +19,28 @@ extension Operation {
             responses += problems.references(codes, besides: replies.compactMap(\.status))
             responses.sort { $0.name < $1.name }
         }
-        members.append(.init("responses", .object(responses)))
-        return .object(members)
+        let parameters = query.map(Operation.parameter) + fields.map(\.json)
+        return .object([
+            "operationId": .string(id), "tags": .array([.string(tag.rawValue)]), "summary": .string(summary),
+            "description": .string(
+                (detail.isEmpty ? "" : detail + " ") + "It takes the role \(role.rawValue)."
+            ),
+            "x-waystation-role": .string(role.rawValue),
+            "parameters": parameters.isEmpty ? nil : .array(parameters),
+            "requestBody": content.map { media, isRequired in
+                .object(["required": .bool(isRequired), "content": .object([media.member])])
+            },
+            "responses": .object(responses),
+        ])
     }
 
     private static func parameter(_ parameter: any QueryParameter) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("name", .string(parameter.name)), .init("in", .string("query")),
-            .init("description", .string(parameter.doc)),
-        ]
         let schema = parameter.schema
-        if schema.isList {
-            members += [.init("style", .string("form")), .init("explode", .bool(false))]
-        }
-        members.append(.init("schema", schema.json))
-        return .object(members)
+        return .object([
+            "name": .string(parameter.name), "in": .string("query"), "description": .string(parameter.doc),
+            "style": schema.isList ? .string("form") : nil, "explode": schema.isList ? .bool(false) : nil,
+            "schema": schema.json,
+        ])
     }
 }
 
@@ -58,51 +53,35 @@ extension RequestField {
     }
 }
 
-extension RequestContent {
-    var json: JSONValue {
-        .object([
-            "required": .bool(isRequired),
-            "content": .object([
-                JSONValue.Member(type, OpenAPI.media(schema, examples))
-            ]),
-        ])
+extension Operation.Content {
+    fileprivate var member: JSONValue.Member {
+        let shown =
+            examples.map { JSONValue.Member($0.key, .object(["value": $0.value])) }
+            + problems.map { JSONValue.Member($0.name, OpenAPI.reference("examples", $0.name)) }
+        return JSONValue.Member(type, .object(["schema": schema.json, "examples": .some(of: shown)]))
     }
 }
 
 extension Reply {
     var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("description", .string(doc))]
-        if !fields.isEmpty {
-            members.append(.init("headers", .object(fields.map { JSONValue.Member($0.name, $0.json) })))
-        }
-        if !content.isEmpty {
-            members.append(
-                .init(
-                    "content",
-                    .object(
-                        content.map { .init($0.type, OpenAPI.media($0.schema, $0.examples, $0.problems)) }
-                    )
-                )
-            )
-        }
-        if !leadsTo.isEmpty {
-            members.append(.init("links", .object(leadsTo.map { .init($0.operation, Reply.link($0)) })))
-        }
-        return .object(members)
+        .object([
+            "description": .string(doc),
+            "headers": .some(of: fields.map { JSONValue.Member($0.name, $0.json) }),
+            "content": .some(of: content.map(\.member)),
+            "links": .some(of: leadsTo.map { JSONValue.Member($0, Reply.link($0)) }),
+        ])
     }
 
-    private static func link(_ link: (operation: String, pointer: String)) -> JSONValue {
+    private static func link(_ operation: String) -> JSONValue {
         .object([
-            "operationId": .string(link.operation),
-            "parameters": .object([
-                .init(PathParameter.job.name, .string("$response.body#\(link.pointer)"))
-            ]),
+            "operationId": .string(operation),
+            "parameters": .object([.init(PathParameter.job.name, .string("$response.body#/id"))]),
         ])
     }
 }
 
 extension Reply.Field {
-    var json: JSONValue {
+    fileprivate var json: JSONValue {
         .object([
             "description": .string(doc), "required": .bool(isCertain), "schema": schema.json,
         ])
@@ -110,21 +89,20 @@ extension Reply.Field {
 }
 
 extension OpenAPI {
-    static func media(
-        _ schema: Schema,
-        _ examples: [(name: String, value: JSONValue)],
-        _ problems: [Problem.Code] = []
-    ) -> JSONValue {
-        var members: [JSONValue.Member] = [.init("schema", schema.json)]
-        let shown =
-            examples.map { JSONValue.Member($0.name, .object(["value": $0.value])) }
-            + problems.map { JSONValue.Member($0.name, reference("examples", $0.name)) }
-        if !shown.isEmpty { members.append(.init("examples", .object(shown))) }
-        return .object(members)
-    }
-
     /// Leads to one of the document's components.
     static func reference(_ kind: String, _ name: String) -> JSONValue {
         .object(["$ref": .string("#/components/\(kind)/\(name)")])
+    }
+}
+
+extension JSONValue {
+    /// An object of the members that have a value.
+    static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { JSONValue.Member(name, $0) } })
+    }
+
+    /// Nil of no members.
+    fileprivate static func some(of members: [JSONValue.Member]) -> JSONValue? {
+        members.isEmpty ? nil : .object(members)
     }
 }

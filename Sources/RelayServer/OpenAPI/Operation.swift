@@ -5,18 +5,18 @@ import RelayJSON
 
 /// The part of the document about one method of one resource that the tables of the API do not say.
 struct Operation {
+    let tag: Tag
     /// Unique; generated clients name their functions so.
     let id: String
-    let tag: Tag
     let summary: String
     /// The details that the summary leaves out; sentences.
-    var detail = ""
+    private(set) var detail = ""
     /// Fields of the request that count here.
-    var fields: [RequestField] = []
-    var content: RequestContent?
-    var replies: [Reply]
+    private(set) var fields: [RequestField] = []
+    private(set) var content: (media: Content, isRequired: Bool)?
+    private(set) var replies: [Reply] = []
     /// The problems besides those of every request.
-    var problems: [Problem.Code] = []
+    private(set) var problems: [Problem.Code] = []
 
     enum Tag: String, CaseIterable {
         case daemon
@@ -24,16 +24,49 @@ struct Operation {
         case routes
         case sending
     }
+
+    init(_ tag: Tag, _ id: String, _ summary: String) {
+        self.tag = tag
+        self.id = id
+        self.summary = summary
+    }
+
+    func says(_ detail: String) -> Self { with { $0.detail = detail } }
+
+    func reads(_ fields: [RequestField]) -> Self { with { $0.fields = fields } }
+
+    func takes(_ content: Content, isRequired: Bool = true) -> Self {
+        with { $0.content = (content, isRequired) }
+    }
+
+    func gives(_ replies: Reply...) -> Self { with { $0.replies = replies } }
+
+    func refuses(_ problems: [Problem.Code]) -> Self { with { $0.problems = problems } }
+
+    private func with(_ change: (inout Self) -> Void) -> Self {
+        var changed = self
+        change(&changed)
+        return changed
+    }
+
+    /// Content that a request brings or an answer has.
+    struct Content {
+        var type = MediaType.json
+        let schema: Schema
+        /// By a name that says what each shows.
+        var examples: Examples = [:]
+        /// Problems that it may tell of, each of which has an example.
+        var problems: [Problem.Code] = []
+    }
+
+    typealias Examples = KeyValuePairs<String, JSONValue>
 }
 
-/// The content that a request brings.
-struct RequestContent {
-    let type: String
-    let schema: Schema
-    /// Whether it may not be missing.
-    var isRequired = true
-    /// By a name that says what each shows.
-    let examples: [(name: String, value: JSONValue)]
+extension Operation.Content {
+    /// One of the document's own schemas in JSON, with its examples unless others are given.
+    init(_ schema: String, _ examples: Operation.Examples? = nil) {
+        self.init(schema: .named(schema), examples: examples ?? Operation.examples[schema] ?? [:])
+    }
 }
 
 /// An answer that is no problem.
@@ -41,18 +74,10 @@ struct Reply {
     /// Nil where an upstream decides on it.
     let status: Status?
     let doc: String
-    var content: [Content] = []
+    var content: [Operation.Content] = []
     var fields: [Field] = []
-    /// Resources whose `{id}` is a member of this answer, by the pointer to it.
-    var leadsTo: [(operation: String, pointer: String)] = []
-
-    struct Content {
-        var type = MediaType.json
-        let schema: Schema
-        var examples: [(name: String, value: JSONValue)] = []
-        /// Problems that it may tell of, each of which has an example.
-        var problems: [Problem.Code] = []
-    }
+    /// Operations on the job whose id this answer has.
+    var leadsTo: [String] = []
 
     struct Field: Sendable {
         let name: String
@@ -60,26 +85,16 @@ struct Reply {
         var isCertain = false
         let doc: String
     }
+}
 
+extension Reply {
     /// A JSON document, with 200.
-    init(
-        _ doc: String,
-        _ schema: Schema,
-        _ examples: [(name: String, value: JSONValue)],
-        fields: [Field] = []
-    ) {
-        status = 200
-        self.doc = doc
-        self.fields = fields
-        content = [Content(schema: schema, examples: examples)]
+    init(_ doc: String, _ content: Operation.Content, _ fields: [Field] = []) {
+        self.init(status: 200, doc: doc, content: [content], fields: fields)
     }
 
-    /// An answer with content of other types, or with none.
-    init(_ status: Status?, _ doc: String, content: [Content] = [], fields: [Field] = []) {
-        self.status = status
-        self.doc = doc
-        self.content = content
-        self.fields = fields
+    init(_ doc: String, _ schema: String, _ fields: [Field] = []) {
+        self.init(doc, Operation.Content(schema), fields)
     }
 }
 
@@ -102,19 +117,4 @@ extension Reply.Field {
         doc: "What of Prefer was taken into account."
     )
     static let link = Reply.Field(name: "Link", doc: "Where the rest is, with rel=\"next\".")
-}
-
-extension JSONValue {
-    /// A document of the contract's own, which its tests read.
-    static func example(_ text: String) -> JSONValue {
-        do throws(JSONError) {
-            return try JSONValue(parsing: Array(text.utf8))
-        } catch {
-            preconditionFailure("an example is not JSON: \(error.message) at byte \(error.offset)")
-        }
-    }
-
-    static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        .object(members.map { JSONValue.Member($0.key, $0.value) })
-    }
 }

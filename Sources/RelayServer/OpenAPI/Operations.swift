@@ -1,55 +1,120 @@
 import RelayBase
 import RelayEngine
+import RelayInterface
 import RelayJSON
 
 extension APICall.Resource {
     /// The part of the contract about one of its methods.
     func operation(_ method: Method) -> Operation {
         switch self {
-        case .version: .version
-        case .status: .status
-        case .metrics: .metrics
-        case .live: .live
-        case .ready: .ready
-        case .reload: .reload
+        case .version:
+            Operation(.daemon, "getVersion", "The version of the daemon and of this interface")
+                .gives(Reply("The versions.", "Version"))
+        case .status:
+            Operation(.daemon, "getStatus", "The daemon at this moment")
+                .gives(Reply("What it does and how it is doing.", "Status"))
+        case .metrics:
+            Operation(.daemon, "getMetrics", "The metrics, as Prometheus reads them")
+                .says("OpenMetrics where Accept prefers it. waystationd-metrics(7) explains each.")
+                .gives(Reply(status: 200, doc: "The metrics.", content: metrics))
+        case .live:
+            Operation(.daemon, "getLive", "Whether the daemon answers at all")
+                .gives(Reply("It does.", "Live"))
+        case .ready:
+            Operation(.daemon, "getReady", "Whether requests are served")
+                .gives(Reply("They are.", "Ready")).refuses([.draining, .storageStalled])
+        case .reload:
+            Operation(.daemon, "reload", "Read the configuration again")
+                .says("One that is not valid leaves the old one in force.")
+                .gives(Reply("It is in force.", "Reload")).refuses([.configRejected])
         case .jobs: method == .post ? .submitJobs : .listJobs
         case .stream: .streamJobs
         case .job(_, let part): part.operation(method)
-        case .actions: .actOnJobs
+        case .actions:
+            Operation(.jobs, "actOnJobs", "Do something to every job that matches")
+                .takes(Operation.Content("BulkAction")).gives(Reply("What came of it.", "BulkResult"))
+                .refuses(Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType, .invalidJob])
         case .events: .readEvents
-        case .shape: .shape
-        case .history: .history
-        case .routes: .listRoutes
-        case .route(_, let part): part.operation
-        case .constrained: method == .put ? .setConstrained : .constrained
-        case .contract: .contract
+        case .shape:
+            Operation(.routes, "getShape", "How many jobs wait, and for how long already")
+                .gives(Reply("A table.", "Shape")).refuses(Problem.Code.ofStore + [.routeNotFound])
+        case .history:
+            Operation(.routes, "getHistory", "The last hour of the routes, minute by minute")
+                .says("Durations are estimates from buckets; null where there was nothing.")
+                .gives(Reply("The hour, oldest minute first.", "History")).refuses([.routeNotFound])
+        case .routes:
+            Operation(.routes, "listRoutes", "Every route")
+                .says("Those of the configuration in its order, then those that only have jobs.")
+                .gives(Reply("The routes.", "RouteList")).refuses(Problem.Code.ofStore)
+        case .route(_, let part):
+            part.operation.gives(Reply("The route.", "Route"))
+                .refuses(
+                    Problem.Code.ofStore + [.routeNotFound]
+                        + (part.operation.content == nil ? [] : [.unsupportedMediaType])
+                )
+        case .constrained where method == .put:
+            Operation(.daemon, "setConstrained", "Say whether the network counts as constrained")
+                .says("The configuration has to give operators a say.")
+                .takes(Operation.Content("ConstrainedOrder"))
+                .gives(Reply("Whether, and why, from now on.", "Constrained"))
+                .refuses([.unsupportedMediaType])
+        case .constrained:
+            Operation(.daemon, "getConstrained", "Whether the network counts as constrained")
+                .gives(Reply("Whether, and why.", "Constrained"))
+        case .contract:
+            Operation(.daemon, "getContract", "This document")
+                .gives(Reply("The interface as OpenAPI 3.1.", contract))
         case .page: preconditionFailure("the page is no part of the contract")
         }
     }
-}
 
-extension APICall.JobPart {
-    fileprivate func operation(_ method: Method) -> Operation {
-        switch self {
-        case .whole: method == .delete ? .dropJob : .job
-        case .attempts: .attempts
-        case .response: .response
-        case .responseBody: .responseBody
-        case .requestBody: .requestBody
-        case .content: .expunge
-        case .action(let action): .act(action)
+    private var metrics: [Operation.Content] {
+        [MetricsText.Format.prometheus, .openMetrics].map { format in
+            Operation.Content(
+                type: "\(format.type)",
+                schema: .text,
+                examples: ["paused": .string("waystation_route_paused{route=\"billing\"} 1\n")]
+            )
         }
+    }
+
+    private var contract: Operation.Content {
+        Operation.Content(
+            schema: .object([
+                Property("openapi", .text), Property("info", .map(.anything)),
+                Property("paths", .map(.anything)), .maybe("servers", .list(.map(.anything))),
+                .maybe("tags", .list(.map(.anything))), .maybe("components", .map(.anything)),
+            ]),
+            examples: [
+                "contract": .example(
+                    #"{"openapi": "3.1.0", "info": {"title": "waystationd", "version": "v1"}, "paths": {}}"#
+                )
+            ]
+        )
     }
 }
 
 extension APICall.RoutePart {
+    /// Each is answered by the route as it then is.
     fileprivate var operation: Operation {
         switch self {
-        case .whole: .route
-        case .pause: .pauseRoute
-        case .resume: .resumeRoute
-        case .breaker: .setBreaker
-        case .clearLimits: .clearLimits
+        case .whole: Operation(.routes, "getRoute", "One route")
+        case .pause:
+            Operation(.routes, "pauseRoute", "Pause a route").says("A pause survives a restart.")
+                .takes(Operation.Content("PauseOrder"), isRequired: false)
+        case .resume:
+            Operation(.routes, "resumeRoute", "Let a route go on")
+                .says("The jobs that its pause put aside go on with it. There is no content.")
+        case .breaker:
+            Operation(.routes, "setBreaker", "Keep a breaker open or closed, or leave it to itself")
+                .says("It does not outlive a restart.").takes(Operation.Content("BreakerOrder"))
+        case .clearLimits:
+            Operation(.routes, "clearLimits", "Lift what holds the requests of a route back")
+                .says(
+                    "What upstreams have asked for, the rates and windows that were learnt, and which requests fail: "
+                        + "all of it begins anew. Pauses and circuit breakers stay; a second call changes nothing more."
+                )
+                .takes(Operation.Content("ClearOrder"), isRequired: false)
         }
     }
 }

@@ -31,17 +31,12 @@ struct ProblemReplies {
             "properties",
             .object(["code": Schema.word(codes.map(\.name)).json])
         )
-        var members: [JSONValue.Member] = [
-            .init("description", .string(codes.map { $0.title + "." }.joined(separator: " ")))
-        ]
-        let fields = Self.fields(codes)
-        if !fields.isEmpty {
-            members.append(.init("headers", .object(fields.map { .init($0.name, $0.json) })))
-        }
-        members.append(
-            .init("content", .object([.init(MediaType.problemJSON, OpenAPI.media(schema, [], codes))]))
-        )
-        return .object(members)
+        return Reply(
+            status: nil,
+            doc: codes.map { $0.title + "." }.joined(separator: " "),
+            content: [Operation.Content(type: MediaType.problemJSON, schema: schema, problems: codes)],
+            fields: fields(codes)
+        ).json
     }
 
     private static func fields(_ codes: [Problem.Code]) -> [Reply.Field] {

@@ -27,24 +27,23 @@ enum Sending {
     }
 
     private static func operation(_ method: Method) -> Operation {
-        var operation = Operation(
-            id: "send" + method.rawValue.prefix(1) + method.rawValue.dropFirst().lowercased(),
-            tag: .sending,
-            summary: "Send the request to the upstream of a route",
-            detail:
-                "Method, path, query, fields and content go on as they are. A request that is kept is answered 202, or "
-                + "200 for a known key, with an AcceptedJob.",
-            replies: [.passedOn("The upstream's answer, or one in its stead.", codes)]
+        let operation = Operation(
+            .sending,
+            "send" + method.rawValue.prefix(1) + method.rawValue.dropFirst().lowercased(),
+            "Send the request to the upstream of a route"
         )
-        if [.put, .post, .patch].contains(method) {
-            operation.content = RequestContent(
-                type: "*/*",
-                schema: .anything,
-                isRequired: false,
-                examples: [("charge", .object([.init("amount", .number(JSONNumber(17)))]))]
-            )
-        }
-        return operation
+        .says(
+            "Method, path, query, fields and content go on as they are. A request that is kept is answered 202, or "
+                + "200 for a known key, with an AcceptedJob."
+        )
+        .gives(.passedOn("The upstream's answer, or one in its stead.", codes))
+        guard [.put, .post, .patch].contains(method) else { return operation }
+        let charge = Operation.Content(
+            type: "*/*",
+            schema: .anything,
+            examples: ["charge": .object(["amount": .number(JSONNumber(17))])]
+        )
+        return operation.takes(charge, isRequired: false)
     }
 
     private static let fields = RelayFields.standards + RelayFields.all
