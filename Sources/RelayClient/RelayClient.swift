@@ -1,6 +1,7 @@
 public import RelayBase
 // The options of a job and the moments of its document.
 @_exported public import RelayInterface
+import RelayPosix
 
 /// Hands HTTP requests to the relay over its Unix socket.
 ///
@@ -83,7 +84,8 @@ public struct RelayClient: Sendable {
         let canceller = Canceller()
         let (socketPath, timeout) = (socketPath, timeout)
         let answer = try await places.run(canceller) { () throws(RelayClientError) in
-            try StreamedAnswer(request, socketPath: socketPath, timeout: timeout, canceller: canceller)
+            let deadline = StreamedAnswer.deadline(timeout)
+            return try StreamedAnswer(request, socketPath: socketPath, by: deadline, canceller: canceller)
         }
         return RelayStream(answer, places: places, timeout: timeout)
     }
@@ -104,10 +106,9 @@ public struct RelayClient: Sendable {
         body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayResponse {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
-        let exchange = exchange(request)
-        let canceller = Canceller()
+        let (client, deadline, canceller) = (self, StreamedAnswer.deadline(timeout), Canceller())
         return try await places.run(canceller) { () throws(RelayClientError) in
-            try exchange.run(canceller: canceller)
+            try client.answer(to: request, by: deadline, canceller)
         }
     }
 
@@ -118,7 +119,8 @@ public struct RelayClient: Sendable {
         fields: HeaderFields = HeaderFields(),
         body: [UInt8] = []
     ) throws(RelayClientError) -> RelayResponse {
-        try exchange(ClientRequest(method: method, target: target, fields: fields, body: body)).run()
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        return try answer(to: request, by: StreamedAnswer.deadline(timeout), Canceller())
     }
 
     /// Sends a request to a route, whose answer's body is read piece by piece, and blocks the calling thread for its
@@ -134,18 +136,6 @@ public struct RelayClient: Sendable {
         return try blockingStream(method, target, fields: fields, body: body)
     }
 
-    /// Sends a request to a route and blocks the calling thread.
-    package func blockingSend(
-        route: String,
-        method: Method,
-        path: String,
-        fields: HeaderFields,
-        body: [UInt8]
-    ) throws(RelayClientError) -> RelayResponse {
-        let target = try ClientRequest.target(route: route, path: path)
-        return try blockingRequest(method, target, fields: fields, body: body)
-    }
-
     /// Sends a request whose answer's body is read piece by piece, and blocks the calling thread for its head.
     ///
     /// Where `caller` is a socket whose other end waits for the answer, all ends as cancelled when that end is gone.
@@ -159,18 +149,23 @@ public struct RelayClient: Sendable {
         try StreamedAnswer(
             ClientRequest(method: method, target: target, fields: fields, body: body),
             socketPath: socketPath,
-            timeout: timeout,
+            by: StreamedAnswer.deadline(timeout),
             canceller: Canceller(),
             unlessGone: caller
         )
     }
 
-    private func exchange(_ request: ClientRequest) -> Exchange {
-        Exchange(
-            request,
-            socketPath: socketPath,
-            timeout: timeout,
-            maxResponseBody: maxResponseBody
-        )
+    /// Connects, sends and reads to the end, on the calling thread.
+    private func answer(
+        to request: ClientRequest,
+        by deadline: Int64,
+        _ canceller: Canceller
+    ) throws(RelayClientError) -> RelayResponse {
+        guard SystemClock.monotonic() < deadline else {
+            throw RelayClientError(.timedOut, "the time was up before the request could be sent")
+        }
+        let (path, limit) = (socketPath, maxResponseBody)
+        return try StreamedAnswer(request, socketPath: path, by: deadline, canceller: canceller)
+            .whole(by: deadline, limit: limit)
     }
 }

@@ -20,6 +20,11 @@ public struct RelayProblem: Sendable {
     }
 }
 
+extension JSONValue {
+    /// A member, as a value of the type that is asked for; nil where it is absent or of another type.
+    func member<Value: MemberValue>(_ name: String) -> Value? { self[name].flatMap(Value.init) }
+}
+
 extension RelayClientError {
     /// The error for an answer in which the relay refuses what was asked.
     static func refused(_ response: RelayResponse) -> RelayClientError {

@@ -59,7 +59,7 @@ struct EventReader {
             let answer = try StreamedAnswer(
                 request,
                 socketPath: path,
-                timeout: timeout,
+                by: StreamedAnswer.deadline(timeout),
                 canceller: canceller
             )
             guard answer.status == 200 else {

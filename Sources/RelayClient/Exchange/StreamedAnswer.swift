@@ -22,15 +22,15 @@ package final class StreamedAnswer: Sendable {
 
     /// Sends a request and reads the head of its answer, on the calling thread.
     ///
-    /// - Throws: when no head comes within `timeout`, or the connection breaks.
+    /// - Throws: when no head comes before `deadline`, or the connection breaks.
     init(
         _ request: ClientRequest,
         socketPath: String,
-        timeout: Duration,
+        by deadline: Int64,
         canceller: Canceller,
         unlessGone caller: Int32? = nil
     ) throws(RelayClientError) {
-        var connection = try ClientConnection(path: socketPath, deadline: StreamedAnswer.deadline(timeout))
+        var connection = try ClientConnection(path: socketPath, deadline: deadline)
         connection.caller = caller
         guard canceller.adopt(connection.raw) else {
             throw .neverSent
@@ -38,6 +38,7 @@ package final class StreamedAnswer: Sendable {
         let head: ResponseHead
         let rest: [UInt8]
         do throws(RelayClientError) {
+            // An answer that comes early, such as a refusal of the body, ends the sending.
             if try connection.send(request.head) { _ = try connection.send(request.body) }
             (head, rest) = try connection.head(of: request.method)
         } catch {
@@ -61,22 +62,45 @@ package final class StreamedAnswer: Sendable {
     /// - Returns: at most what one read gives; nil at the end.
     /// - Throws: when nothing comes in time, or the connection breaks.
     package func next(within patience: Duration) throws(RelayClientError) -> [UInt8]? {
+        var piece: [UInt8] = []
+        try read(into: &piece, by: StreamedAnswer.deadline(patience))
+        return piece.isEmpty ? nil : piece
+    }
+
+    /// The whole answer, with at most `limit` bytes of body.
+    func whole(by deadline: Int64, limit: Int) throws(RelayClientError) -> RelayResponse {
+        let length = reading.withLock { $0?.decoder.remaining ?? 0 }
+        guard length <= UInt64(limit) else { throw .tooLarge(limit) }
+        var body: [UInt8] = []
+        body.reserveCapacity(Int(length))
+        var before: Int
+        repeat {
+            before = body.count
+            try read(into: &body, by: deadline)
+            guard body.count <= limit else { throw .tooLarge(limit) }
+        } while body.count > before
+        return RelayResponse(status: status, fields: fields, body: body)
+    }
+
+    private func read(into body: inout [UInt8], by deadline: Int64) throws(RelayClientError) {
         do throws(RelayClientError) {
-            return try reading.withLock { reading throws(RelayClientError) in
-                try read(from: &reading, by: StreamedAnswer.deadline(patience))
+            try reading.withLock { reading throws(RelayClientError) in
+                try read(from: &reading, into: &body, by: deadline)
             }
         } catch {
             throw canceller.isCancelled ? .hungUp : error
         }
     }
 
+    /// Appends what one read gives; nothing at the end.
     private func read(
         from reading: inout Reading?,
+        into body: inout [UInt8],
         by deadline: Int64
-    ) throws(RelayClientError) -> [UInt8]? {
-        var piece: [UInt8] = []
-        while reading != nil, piece.isEmpty {
-            if reading?.decoder.isComplete ?? true { return nil }
+    ) throws(RelayClientError) {
+        let before = body.count
+        while reading != nil, body.count == before {
+            if reading?.decoder.isComplete ?? true { return }
             reading?.connection.deadline = deadline
             var buffer = reading?.first ?? []
             reading?.first = []
@@ -84,15 +108,14 @@ package final class StreamedAnswer: Sendable {
                 guard reading?.decoder.connectionClosed() ?? true else {
                     throw .lost("in the middle of its body")
                 }
-                return nil
+                return
             }
             do throws(HTTPParseError) {
-                _ = try reading?.decoder.decode(buffer.span, into: &piece)
+                _ = try reading?.decoder.decode(buffer.span, into: &body)
             } catch {
                 throw .invalid(error, from: socketPath)
             }
         }
-        return piece.isEmpty ? nil : piece
     }
 
     /// The rest of the body, at most `limit` bytes of it.
@@ -109,12 +132,19 @@ package final class StreamedAnswer: Sendable {
         }
     }
 
-    private static func deadline(_ timeout: Duration) -> Int64 {
+    static func deadline(_ timeout: Duration) -> Int64 {
         Instant(nanoseconds: SystemClock.monotonic()).advanced(by: timeout).nanoseconds
     }
 }
 
 extension RelayClientError {
+    fileprivate static func tooLarge(_ limit: Int) -> RelayClientError {
+        RelayClientError(
+            .responseTooLarge,
+            "the answer's body is larger than \(limit) bytes (maxResponseBody); stream it"
+        )
+    }
+
     static var hungUp: RelayClientError {
         RelayClientError(.cancelled, "the request was cancelled; the relay was told by hanging up")
     }

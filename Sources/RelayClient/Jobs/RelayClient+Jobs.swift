@@ -1,6 +1,14 @@
 public import RelayBase
 public import RelayInterface
 
+/// A job the relay has on disk.
+public struct SubmittedJob: Hashable, Sendable {
+    /// 26 letters and digits.
+    public let id: String
+    /// Whether the idempotency key was known: the job is an earlier one, and nothing was accepted anew.
+    public let isReplayed: Bool
+}
+
 extension RelayClient {
     /// Hands a request over for keeping: when this returns, the job survives a loss of power.
     ///

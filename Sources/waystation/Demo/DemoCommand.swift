@@ -127,10 +127,9 @@ private enum Demo {
         if !scene.body.isEmpty { fields.append("Content-Type", "application/json") }
         let response: RelayResponse
         do throws(RelayClientError) {
-            response = try jobs.blockingSend(
-                route: scene.route,
-                method: scene.method,
-                path: scene.path,
+            response = try jobs.blockingRequest(
+                scene.method,
+                "/r/\(scene.route)/\(scene.path)",
                 fields: fields,
                 body: Array(scene.body.utf8)
             )
