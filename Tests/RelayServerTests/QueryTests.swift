@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayInterface
 import RelayJobs
 import RelayRoute
 import Testing
@@ -7,10 +8,14 @@ import Testing
 
 @Suite("The parameters of a call")
 struct QueryTests {
-    private static let known = ["label", "route", "cursor", "limit", "after", "wait", "state"]
+    private let limit = NumberParameter(name: "limit", range: 1...500, doc: "")
+    private let after = MomentParameter(name: "after", doc: "")
+    private let wait = DurationParameter(name: "wait", limit: .seconds(300), doc: "")
 
     private func query(_ text: String) throws -> Query {
-        try Query(APICall(head("/v1/jobs" + text), role: .admin).target, Self.known)
+        let texts = ["label", "route", "cursor"].map { TextParameter(name: $0, schema: .text, doc: "") }
+        let known: [any QueryParameter] = [limit, after, wait, JobListing.state]
+        return try Query(APICall(head("/v1/jobs" + text), role: .admin).target, texts + known)
     }
 
     @Test(
@@ -50,10 +55,9 @@ struct QueryTests {
         let read = try outcome {
             let query = try query(text)
             let values: [Any?] = [
-                try query.number("limit", 1...500), try query.moment("after"),
-                try query.duration("wait", upTo: .seconds(300)),
+                try query.number(limit), try query.moment(after), try query.duration(wait),
             ]
-            let states = try query.words("state", JobFilter.stateWords).map(\.name)
+            let states = try query.words(JobListing.state).map(\.name)
             return (values.compactMap(\.self).map { "\($0)" } + states).joined(separator: " ")
         }
         #expect(read == expected)

@@ -9,8 +9,9 @@ struct Query {
     private let path: String
     private let pairs: [(name: String, value: String)]
 
-    /// - Throws: `bad_target` for a parameter that is not in `known` or stands twice.
-    init(_ target: String, _ known: [String]) throws(Problem) {
+    /// - Throws: `bad_target` for a parameter that is none of these or stands twice.
+    init(_ target: String, _ parameters: [any QueryParameter]) throws(Problem) {
+        let known = parameters.map(\.name)
         path = String(target.prefix { $0 != "?" })
         var pairs: [(name: String, value: String)] = []
         guard let mark = target.firstIndex(of: "?") else {
@@ -38,6 +39,8 @@ struct Query {
 
     subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+    subscript(parameter: TextParameter) -> String? { self[parameter.name] }
+
     /// The same call with another value of one parameter, as a target.
     func target(replacing name: String, with value: String) -> String {
         let kept = pairs.filter { $0.name != name } + [(name, value)]
@@ -45,7 +48,15 @@ struct Query {
             + kept.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
     }
 
-    func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
+    func number(_ parameter: NumberParameter) throws(Problem) -> Int? {
+        try number(parameter.name, parameter.range)
+    }
+
+    func number(_ parameter: CountParameter) throws(Problem) -> Int {
+        try number(parameter.name, parameter.range) ?? parameter.standard
+    }
+
+    private func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = self[name] else { return nil }
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = Int(text), range.contains(number)
@@ -59,7 +70,8 @@ struct Query {
     }
 
     /// A moment in milliseconds since 1970 UTC.
-    func moment(_ name: String) throws(Problem) -> Int64? {
+    func moment(_ parameter: MomentParameter) throws(Problem) -> Int64? {
+        let name = parameter.name
         guard let text = self[name] else { return nil }
         guard let moment = UTCTime.milliseconds(parsing: text), moment >= 0 else {
             throw Problem(.badTarget, "\(name) is a date and time of RFC 3339, such as 2027-01-31T08:00:00Z")
@@ -67,7 +79,8 @@ struct Query {
         return moment
     }
 
-    func duration(_ name: String, upTo limit: Duration) throws(Problem) -> Duration? {
+    func duration(_ parameter: DurationParameter) throws(Problem) -> Duration? {
+        let (name, limit) = (parameter.name, parameter.limit)
         guard let text = self[name] else { return nil }
         guard let duration = DurationText.parse(text), duration <= limit else {
             throw Problem(
@@ -78,18 +91,21 @@ struct Query {
         return duration
     }
 
-    /// One of a few words, as what it stands for.
-    func word<Value>(_ name: String, _ values: [(word: String, value: Value)]) throws(Problem) -> Value? {
-        guard let text = self[name] else { return nil }
-        return try Query.choose(name, text, values)
+    func word<Value>(_ parameter: WordParameter<Value>) throws(Problem) -> Value? {
+        guard let text = self[parameter.name] else { return nil }
+        return try Query.choose(parameter.name, text, parameter.values)
     }
 
-    /// Several of a few words, separated by commas.
-    func words<Value>(_ name: String, _ values: [(word: String, value: Value)]) throws(Problem) -> [Value] {
-        guard let text = self[name] else { return [] }
+    func word<Value>(_ parameter: ChoiceParameter<Value>) throws(Problem) -> Value {
+        guard let text = self[parameter.name] else { return parameter.values[0].value }
+        return try Query.choose(parameter.name, text, parameter.values)
+    }
+
+    func words<Value>(_ parameter: WordsParameter<Value>) throws(Problem) -> [Value] {
+        guard let text = self[parameter.name] else { return [] }
         var chosen: [Value] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            chosen.append(try Query.choose(name, String(part), values))
+            chosen.append(try Query.choose(parameter.name, String(part), parameter.values))
         }
         return chosen
     }

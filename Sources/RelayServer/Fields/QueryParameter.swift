@@ -1,4 +1,3 @@
-import RelayEngine
 import RelayInterface
 import RelayJSON
 
@@ -80,37 +79,9 @@ struct TextParameter: QueryParameter {
     let doc: String
 }
 
-extension Query {
-    /// - Throws: `bad_target` for a parameter that is none of these or stands twice.
-    init(_ target: String, _ parameters: [any QueryParameter]) throws(Problem) {
-        try self.init(target, parameters.map(\.name))
-    }
-
-    subscript(parameter: TextParameter) -> String? { self[parameter.name] }
-
-    func number(_ parameter: NumberParameter) throws(Problem) -> Int? {
-        try number(parameter.name, parameter.range)
-    }
-
-    func number(_ parameter: CountParameter) throws(Problem) -> Int {
-        try number(parameter.name, parameter.range) ?? parameter.standard
-    }
-
-    func moment(_ parameter: MomentParameter) throws(Problem) -> Int64? { try moment(parameter.name) }
-
-    func duration(_ parameter: DurationParameter) throws(Problem) -> Duration? {
-        try duration(parameter.name, upTo: parameter.limit)
-    }
-
-    func word<Value>(_ parameter: WordParameter<Value>) throws(Problem) -> Value? {
-        try word(parameter.name, parameter.values)
-    }
-
-    func word<Value>(_ parameter: ChoiceParameter<Value>) throws(Problem) -> Value {
-        try word(parameter.name, parameter.values) ?? parameter.values[0].value
-    }
-
-    func words<Value>(_ parameter: WordsParameter<Value>) throws(Problem) -> [Value] {
-        try words(parameter.name, parameter.values)
-    }
+/// A field of a request as a parameter of the document.
+struct RequestField: Sendable {
+    let name: String
+    let schema: Schema
+    let doc: String
 }
