@@ -31,9 +31,7 @@ extension Outcome {
         let response = HTTPResponse(status: problem.status, fields: fields, body: .bytes(problem.body))
         return Answer(response, AnswerFacts(report))
     }
-}
 
-extension Outcome {
     /// Whether the attempts took all the time the job had, which a wait that was not begun for want of it did not.
     var tookAllTime: Bool {
         guard let failure else { return false }

@@ -1,5 +1,6 @@
 package import RelayBase
 package import RelayEngine
+import RelayHTTP
 import RelayInterface
 import RelayJSON
 
@@ -18,33 +19,66 @@ extension Problem {
 
     /// The document, `application/problem+json`.
     package var bytes: [UInt8] {
-        var members: [JSONValue.Member] = [
-            .init("type", .string("urn:waystation:problem:\(code.name)")),
-            .init("title", .string(code.title)),
-            .init("status", .number(JSONNumber(text: "\(status.rawValue)"))),
-            .init("code", .string(code.name)),
-            .init("detail", .string(detail)),
-        ]
-        if let route { members.append(.init("route", .string(route))) }
-        if let job { members.append(.init("job", .string(job.description))) }
-        if let kind { members.append(.init("kind", .string(kind.rawValue))) }
-        if let sent { members.append(.init("sent", .string(sent.rawValue))) }
-        if isPastDeadline { members.append(.init("past_deadline", .bool(true))) }
-        if let didYouMean { members.append(.init("did_you_mean", .string(didYouMean))) }
-        if let retryAfter {
-            let milliseconds = retryAfter.saturatedNanoseconds / 1_000_000
-            members.append(.init("retry_after_ms", .number(JSONNumber(text: "\(milliseconds)"))))
+        let milliseconds = retryAfter.map { $0.saturatedNanoseconds / 1_000_000 }
+        let faults = errors.map { error in
+            JSONValue.object([
+                "pointer": .string(error.pointer), "message": .string(error.message),
+                "hint": error.hint.map(JSONValue.string),
+            ])
         }
-        if !errors.isEmpty {
-            let list = errors.map { error in
-                var entry: [JSONValue.Member] = [
-                    .init("pointer", .string(error.pointer)), .init("message", .string(error.message)),
-                ]
-                if let hint = error.hint { entry.append(.init("hint", .string(hint))) }
-                return JSONValue.object(entry)
+        return JSONValue.object([
+            "type": .string("urn:waystation:problem:\(code.name)"), "title": .string(code.title),
+            "status": .number(JSONNumber(text: "\(status.rawValue)")), "code": .string(code.name),
+            "detail": .string(detail), "route": route.map(JSONValue.string),
+            "job": job.map { JSONValue.string($0.description) },
+            "kind": kind.map { JSONValue.string($0.rawValue) },
+            "sent": sent.map { JSONValue.string($0.rawValue) },
+            "past_deadline": isPastDeadline ? .bool(true) : nil,
+            "did_you_mean": didYouMean.map(JSONValue.string),
+            "retry_after_ms": milliseconds.map { JSONValue.number(JSONNumber(text: "\($0)")) },
+            "errors": faults.isEmpty ? nil : .array(faults),
+        ]).encoded()
+    }
+}
+
+extension Problem {
+    /// The problem that a caller is told about a message the parser refused.
+    init(_ error: HTTPParseError) {
+        let code: Problem.Code =
+            switch error.status {
+            case 404: .pathNotFound
+            case 413: .contentTooLarge
+            case 414: .targetTooLong
+            case 417: .expectationFailed
+            case 431: .headTooLarge
+            case 501: .notImplemented
+            case 505: .versionNotSupported
+            default:
+                switch error.code {
+                case .badTarget, .emptySegment, .dotSegment, .backslash, .encodedControl,
+                    .badPercentEncoding:
+                    .badTarget
+                case .badFieldName, .badFieldValue, .missingColon, .spaceBeforeColon, .foldedField,
+                    .missingHost,
+                    .duplicateHost, .badHost, .badConnection, .badContentLength, .duplicateContentLength,
+                    .badTransferEncoding, .conflictingFraming:
+                    .badHeader
+                default: .badRequest
+                }
             }
-            members.append(.init("errors", .array(list)))
+        self.init(code, "\(error.message) (\(error.code.rawValue))")
+    }
+
+    /// The value of `Retry-After`, in whole seconds and not too early; nil where nothing is said about it.
+    var retryAfterSeconds: String? {
+        retryAfter.map { "\(max(1, ($0.saturatedNanoseconds + 999_999_999) / 1_000_000_000))" }
+    }
+
+    /// Whether the job it names is another one, which the caller may want to look at.
+    var namesLocation: Bool {
+        switch code {
+        case .idempotencyInProgress, .idempotencyKeyReused, .responseNotReady: true
+        default: false
         }
-        return JSONValue.object(members).encoded()
     }
 }

@@ -149,6 +149,15 @@ extension Connection {
         }
     }
 
+    /// Sends a document piece by piece, each when the socket has taken what came before it.
+    func send(_ document: AnswerDocument, _ framing: AnswerWriter.Framing) async {
+        var document = document
+        while let piece = document.next() {
+            guard await drainOutput() else { return }
+            send(piece, framing)
+        }
+    }
+
     func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
         guard framing == .chunked else { return send(piece.span) }
         server.output.compose { output in
