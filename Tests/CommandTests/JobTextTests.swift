@@ -203,7 +203,7 @@ struct JobTextTests {
         let job = try kept(document)
         #expect(JobStory(job, moments).text(for: .standard).contains("next attempt") == isTold)
         let style = try ListStyle(Arguments([], of: "jobs", options: OptionSpec.list))
-        #expect(JobList(style).table([job]).rowsText.contains("  –     –") != isTold)
+        #expect(JobList(style: style).table([job]).rowsText.contains("  –     –") != isTold)
     }
 
     @Test(
@@ -235,7 +235,7 @@ struct JobTextTests {
     @Test("a list has a row for each job, and nothing is said twice")
     func list() throws {
         let style = try ListStyle(Arguments(["--no-headers"], of: "jobs", options: OptionSpec.list))
-        let table = JobList(style).table([try json(waiting)])
+        let table = JobList(style: style).table([try json(waiting)])
         let cells = table.rowsText.split(separator: " ").map(String.init)
         #expect(cells.prefix(5) == ["01K9", "hooks", "retrying", "backoff", "3/8"])
         #expect(cells.suffix(4) == ["http_status", "POST", "/orders", "order=8841\n"])

@@ -56,17 +56,9 @@ struct Candidates {
     /// Whether a word means itself to every shell, wherever it stands: what others have put into a label is refused
     /// rather than quoted, which each shell wants otherwise.
     static func isHarmless(_ word: String) -> Bool {
-        let letters = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: Array("._-/:=@+,".utf8).contains(byte)
-            }
-        }
         // At its beginning some of the others are an option's or a shell's own.
         guard let first = word.unicodeScalars.first, word.utf8.count <= 256 else { return false }
-        return letters
+        return isPlainWord(word)
             && (first.properties.isAlphabetic || first.properties.numericType != nil
                 || "/_".contains(Character(first)))
     }
@@ -120,5 +112,25 @@ struct Candidates {
         var client = RelayClient(socketPath: path)
         client.timeout = .nanoseconds(left)
         return try? DaemonAccess(client).document(.get, target).1
+    }
+}
+
+/// Tells whether a connection would wake a daemon.
+///
+/// Where systemd listens in place of a daemon that does not run, any connection starts it, also one of which nothing is
+/// asked. A socket's listener cannot be seen before a connection is made; but a socket that systemd made is root's,
+/// and for every unit that runs systemd keeps a link in /run/systemd/units, from which the journal takes the unit's
+/// invocation.
+struct SleepingDaemon {
+    /// There where systemd runs the machine; sd_booted(3).
+    var system = "/run/systemd/system"
+    var running = "/run/systemd/units/invocation:waystationd.service"
+
+    func mayBeAsked(at path: String) -> Bool {
+        var socket = stat()
+        guard unsafe stat(path, &socket) == 0 else { return false }
+        guard socket.st_uid == 0, unsafe access(system, F_OK) == 0 else { return true }
+        var link = stat()
+        return unsafe lstat(running, &link) == 0
     }
 }

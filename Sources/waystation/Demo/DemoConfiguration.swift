@@ -1,5 +1,3 @@
-import RelayJSON
-
 /// The demo's configuration: one route for each fault of the upstream.
 struct DemoConfiguration {
     let directory: String
@@ -106,11 +104,5 @@ struct DemoConfiguration {
                   \(settings)
                 }
             """
-    }
-
-    private func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        JSONText.append(string: text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -7,9 +7,7 @@ import RelayPosix
 ///
 /// On a connection that is kept the order with a key would go out once more within its attempt, and no rule would act.
 struct ScriptedConnection: ~Copyable {
-    private let socket: FileDescriptor
-
-    init(_ socket: consuming FileDescriptor) { self.socket = socket }
+    let socket: FileDescriptor
 
     /// Reads a request with its body, which is thrown away; nil when the relay has gone or talks nonsense.
     func request() -> RequestHead? {

@@ -40,7 +40,7 @@ final class ScriptedUpstream: Sendable {
     }
 
     private func serve(_ socket: consuming FileDescriptor) {
-        let connection = ScriptedConnection(socket)
+        let connection = ScriptedConnection(socket: socket)
         guard let request = connection.request() else { return }
         let path = String(request.target.prefix { $0 != "?" })
         let authorization = request.fields[.authorization]

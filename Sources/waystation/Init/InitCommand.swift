@@ -57,7 +57,7 @@ extension Command {
         let asks = draft.url == nil && isatty(STDIN_FILENO) == 1
         let name = file?.path ?? "standard output"
         let configuration =
-            asks ? try InitialQuestions(draft, file: name).ask() : try draft.complete(file: name)
+            asks ? try InitialQuestions(draft: draft, file: name).ask() : try draft.complete(file: name)
         // Also what somebody has answered is looked at once more as a whole.
         let check = InitialCheck(configuration, file: name)
         if let refusal = check.refusal {

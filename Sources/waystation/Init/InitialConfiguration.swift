@@ -1,5 +1,4 @@
 import RelayConfig
-import RelayJSON
 import RelayRoute
 
 /// A configuration to begin with: one route, from a few answers.
@@ -72,12 +71,6 @@ struct InitialConfiguration {
         case nil: break
         }
         return "{ \(members.map { "\"\($0)\": \($1)" }.joined(separator: ", ")) }"
-    }
-
-    private func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        JSONText.append(string: text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The name of a route to an upstream: of `https://api.billing.example/v1/` it is `billing`.

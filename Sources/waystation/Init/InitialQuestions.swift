@@ -4,13 +4,8 @@ import RelayRoute
 
 /// Asks a person for what the options have left open.
 struct InitialQuestions {
-    private let draft: InitialDraft
-    private let file: String
-
-    init(_ draft: InitialDraft, file: String) {
-        self.draft = draft
-        self.file = file
-    }
+    let draft: InitialDraft
+    let file: String
 
     /// Each answer is asked for until the reader of configurations takes it.
     func ask() throws(CommandFailure) -> InitialConfiguration {
@@ -20,13 +15,12 @@ struct InitialQuestions {
         )
         if draft.url == nil {
             draft.url = try word("URL of the upstream, such as https://api.example.com/v1/", nil) { text in
-                var tried = draft
-                tried.url = text
-                // Whether an address that is not public is meant is asked next.
-                if let url = try? UpstreamURL(parsing: text) {
+                refusal(.url, of: draft) { tried in
+                    tried.url = text
+                    // Whether an address that is not public is meant is asked next.
+                    guard let url = try? UpstreamURL(parsing: text) else { return }
                     tried.allowed = SpecialAddresses.ranges(to: url)?.ranges ?? []
                 }
-                return InitialCheck(tried.configuration, file: file).refusal(of: .url)
             }
         }
         if draft.allowed.isEmpty, let url = try? UpstreamURL(parsing: draft.url ?? ""),
@@ -37,9 +31,7 @@ struct InitialQuestions {
         }
         if draft.route == nil {
             draft.route = try word("Name of the route", draft.configuration.route) { text in
-                var tried = draft
-                tried.route = text
-                return InitialCheck(tried.configuration, file: file).refusal(of: .route)
+                refusal(.route, of: draft) { $0.route = text }
             }
         }
         try askCredential(&draft)
@@ -66,9 +58,7 @@ struct InitialQuestions {
         for part in kind.parts where draft.values[part.option] == nil {
             let before = draft
             draft.values[part.option] = try word(part.question, part.defaultValue) { text in
-                var tried = before
-                tried.values[part.option] = text
-                return InitialCheck(tried.configuration, file: file).refusal(of: .part(part.key))
+                refusal(.part(part.key), of: before) { $0.values[part.option] = text }
             }
         }
         if draft.place == nil {
@@ -78,12 +68,21 @@ struct InitialQuestions {
                 "Where the \(secret.word) is kept, the name of a systemd credential or the path of a file",
                 usual
             ) { text in
-                var tried = before
-                tried.place = InitialCredential.Place(text)
-                return InitialCheck(tried.configuration, file: file).refusal(of: .secret)
+                refusal(.secret, of: before) { $0.place = InitialCredential.Place(text) }
             }
             draft.place = InitialCredential.Place(text)
         }
+    }
+
+    /// Why an answer may not stand in the draft; nil where it may.
+    private func refusal(
+        _ answer: InitialCheck.Answer,
+        of draft: InitialDraft,
+        _ change: (inout InitialDraft) -> Void
+    ) -> String? {
+        var tried = draft
+        change(&tried)
+        return InitialCheck(tried.configuration, file: file).refusal(of: answer)
     }
 
     private func word(

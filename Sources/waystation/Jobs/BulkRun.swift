@@ -16,39 +16,29 @@ struct BulkRun {
         var leftAlone: Int64 = 0
         /// Jobs whose place a newer one took.
         var superseded: Int64 = 0
+
+        /// The numbers by the members of the API's documents.
+        fileprivate static var members: KeyValuePairs<String, WritableKeyPath<Count, Int64>> {
+            [
+                "matched": \.matched, "changed": \.changed, "asked": \.asked, "body_expired": \.expired,
+                "left_alone": \.leftAlone, "superseded": \.superseded,
+            ]
+        }
     }
 
-    private let daemon: DaemonAccess
-    private let action: JobActionWord
-    private let filter: WhereClause
-    private let rate: JobRate?
+    let daemon: DaemonAccess
+    let action: JobActionWord
+    let filter: WhereClause
+    let rate: JobRate?
     /// Whether jobs that may have been carried out are retried too.
-    private let takesUnknown: Bool
+    let takesUnknown: Bool
     /// Whether those are retried too whose place a newer one took.
-    private let takesSuperseded: Bool
-    private let isQuiet: Bool
+    let takesSuperseded: Bool
+    let isQuiet: Bool
 
     /// Jobs of one call; with a rate as many as the API takes, because each call spaces its own jobs.
     private static let usual = 1_000
     private static let most = 10_000
-
-    init(
-        _ daemon: DaemonAccess,
-        _ action: JobActionWord,
-        _ filter: WhereClause,
-        _ rate: JobRate?,
-        takesUnknown: Bool = false,
-        takesSuperseded: Bool = false,
-        isQuiet: Bool
-    ) {
-        self.daemon = daemon
-        self.action = action
-        self.filter = filter
-        self.rate = rate
-        self.takesUnknown = takesUnknown
-        self.takesSuperseded = takesSuperseded
-        self.isQuiet = isQuiet
-    }
 
     func perform(isDryRun: Bool) throws(CommandFailure) -> Count {
         let verb = isDryRun ? "counting jobs" : action.rawValue
@@ -60,12 +50,7 @@ struct BulkRun {
             let before = count.changed
             let response = try daemon.change(.post, "/v1/jobs/actions", body(isDryRun: isDryRun, cursor))
             let answer = try DaemonAccess.parse(response)
-            count.matched += answer["matched"]?.integer ?? 0
-            count.changed += answer["changed"]?.integer ?? 0
-            count.asked += answer["asked"]?.integer ?? 0
-            count.expired += answer["body_expired"]?.integer ?? 0
-            count.leftAlone += answer["left_alone"]?.integer ?? 0
-            count.superseded += answer["superseded"]?.integer ?? 0
+            for (name, number) in Count.members { count[keyPath: number] += answer[name]?.integer ?? 0 }
             cursor = answer["next"]?.text
             progress.update("\(verb): \(isDryRun ? count.matched : count.changed) jobs")
             if let rate, !isDryRun, cursor != nil {
@@ -101,8 +86,7 @@ struct BulkRun {
 
 extension BulkRun.Count {
     func text(_ action: JobActionWord, isDryRun: Bool) -> String {
-        let jobs = matched == 1 ? "1 job matches" : "\(matched) jobs match"
-        var text = jobs
+        var text = matched == 1 ? "1 job matches" : "\(matched) jobs match"
         text += isDryRun ? ", \(changed) would be \(action.done)" : ", \(changed) \(action.done)"
         if asked > 0 { text += ", \(asked) running asked to end" }
         if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
@@ -122,12 +106,7 @@ extension BulkRun.Count {
         var json = JSONObjectWriter()
         json.member("action", action.rawValue)
         json.member("dry_run", isDryRun)
-        json.member("matched", matched)
-        json.member("changed", changed)
-        json.member("asked", asked)
-        json.member("body_expired", expired)
-        json.member("left_alone", leftAlone)
-        json.member("superseded", superseded)
+        for (name, number) in Self.members { json.member(name, self[keyPath: number]) }
         return json.bytes + [UInt8(ascii: "\n")]
     }
 }

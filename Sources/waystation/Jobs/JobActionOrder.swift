@@ -63,13 +63,10 @@ struct JobActionOrder {
         } else {
             rate = nil
         }
-        if arguments.has("unknown"), action != .retry {
-            throw .usage("only a retry takes --unknown", of: "jobs")
+        if action != .retry, let option = ["unknown", "superseded"].first(where: arguments.has) {
+            throw .usage("only a retry takes --\(option)", of: "jobs")
         }
         takesSuperseded = arguments.has("superseded")
-        if takesSuperseded, action != .retry {
-            throw .usage("only a retry takes --superseded", of: "jobs")
-        }
         var ids: [String] = []
         for word in words { ids.append(try jobID(word, of: "jobs")) }
         let clauses = arguments.all("where")
@@ -110,26 +107,21 @@ struct JobActionOrder {
         for (index, id) in ids.enumerated() {
             progress.update("\(action.rawValue): \(index) of \(ids.count) jobs")
             do throws(CommandFailure) {
-                let response =
+                let (method, part): (Method, String) =
                     switch action {
-                    case .drop: try daemon.change(.delete, "/v1/jobs/\(id)")
-                    case .expunge: try daemon.change(.delete, "/v1/jobs/\(id)/content")
+                    case .drop: (.delete, "")
+                    case .expunge: (.delete, "/content")
                     case .retry, .cancel, .hold, .release:
-                        try daemon.change(
-                            .post,
-                            "/v1/jobs/\(id)/\(action.rawValue)\(takesSuperseded ? "?superseded=true" : "")"
-                        )
+                        (.post, "/\(action.rawValue)\(takesSuperseded ? "?superseded=true" : "")")
                     }
+                let response = try daemon.change(method, "/v1/jobs/\(id)\(part)")
                 guard !isQuiet else { continue }
                 if isJSON {
                     if !response.body.isEmpty { Output.standard.write(response.body + [UInt8(ascii: "\n")]) }
                 } else {
                     let state =
-                        switch action {
-                        case .drop, .expunge: action.done
-                        case .retry, .cancel, .hold, .release:
-                            JobDocument(try DaemonAccess.parse(response)).stateAndReason
-                        }
+                        method == .delete
+                        ? action.done : JobDocument(try DaemonAccess.parse(response)).stateAndReason
                     Output.standard.write("\(id)  \(state)\n")
                 }
             } catch {
@@ -145,10 +137,10 @@ struct JobActionOrder {
     /// Acts on every job that matches, after a count and a yes.
     private func all(_ filter: WhereClause, isSure: Bool) throws(CommandFailure) -> ExitCode {
         let run = BulkRun(
-            daemon,
-            action,
-            filter,
-            rate,
+            daemon: daemon,
+            action: action,
+            filter: filter,
+            rate: rate,
             takesUnknown: takesUnknown,
             takesSuperseded: takesSuperseded,
             isQuiet: isQuiet

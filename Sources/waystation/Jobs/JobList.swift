@@ -4,9 +4,7 @@ import RelayJSON
 
 /// Prints jobs as rows.
 struct JobList {
-    private let style: ListStyle
-
-    init(_ style: ListStyle) { self.style = style }
+    let style: ListStyle
 
     /// Prints the jobs of `query`, a page at a time, so that a long list takes no memory.
     func print(_ query: JobQuery, of daemon: DaemonAccess) throws(CommandFailure) {

@@ -112,7 +112,7 @@ private func list(_ arguments: Arguments, _ rest: [String]) throws(CommandFailur
         in: "ls"
     )
     let style = try ListStyle(arguments)
-    try JobList(style).print(try JobQuery(arguments, now: style.moments.now), of: .reading(arguments))
+    try JobList(style: style).print(try JobQuery(arguments, now: style.moments.now), of: .reading(arguments))
     return .done
 }
 

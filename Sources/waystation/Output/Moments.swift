@@ -5,13 +5,8 @@ import RelayInterface
 /// Moments and ages for people, as of one `now`.
 struct Moments {
     /// Milliseconds since 1970 UTC.
-    let now: Int64
+    var now = Moments.wallMilliseconds()
     let isUTC: Bool
-
-    init(now: Int64 = Moments.wallMilliseconds(), isUTC: Bool) {
-        self.now = now
-        self.isUTC = isUTC
-    }
 
     static func wallMilliseconds() -> Int64 {
         var time = timespec()
@@ -35,7 +30,7 @@ struct Moments {
     func precise(_ moment: WallTime?) -> String { moment.map { precise($0.milliseconds) } ?? "–" }
 
     func precise(_ text: String?) -> String {
-        text.flatMap(UTCTime.milliseconds(parsing:)).map { precise($0) } ?? "–"
+        told(text) { precise($0) }
     }
 
     func short(_ moment: WallTime) -> String { short(moment.description) }
@@ -44,26 +39,27 @@ struct Moments {
 
     /// How long ago: `12s`, `4m`, `3h`, `5d`.
     func age(_ text: String?) -> String {
-        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
-        return Moments.span(now - moment)
+        told(text) { Moments.span(now - $0) }
     }
 
     /// The same of a route's oldest job, which of very many is known to the minute only: `12s`, `<1m`, `4m`, `3h`.
     func ageOfOldest(_ text: String?) -> String {
-        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
-        return moment % 60_000 == 0 && now - moment < 60_000 ? "<1m" : age(text)
+        told(text) { $0 % 60_000 == 0 && now - $0 < 60_000 ? "<1m" : Moments.span(now - $0) }
     }
 
     /// How long until then, `now` when that is past.
     func until(_ text: String?) -> String {
-        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
-        return moment <= now ? "now" : Moments.span(moment - now)
+        told(text) { $0 <= now ? "now" : Moments.span($0 - now) }
     }
 
     /// The same in a sentence: `in 59m`, `now`.
     func coming(_ text: String?) -> String {
         let until = until(text)
         return until == "now" || until == "–" ? until : "in " + until
+    }
+
+    private func told(_ text: String?, _ words: (Int64) -> String) -> String {
+        text.flatMap(UTCTime.milliseconds(parsing:)).map(words) ?? "–"
     }
 
     /// A span in its largest unit.
