@@ -7,7 +7,7 @@ import Synchronization
 /// One admitted request on its way to its one outcome: by the events of its upstream's connection as long as it has not
 /// to wait, by a task from its first wait on.
 ///
-/// Confined to its loop.
+/// It has its hold on the relay until it is let go, when its answer has been passed on. Confined to its loop.
 package final class RequestRun {
     private let engine: Engine
     private let admission: Admission
@@ -19,9 +19,11 @@ package final class RequestRun {
     private let turn: AnswerTurn?
     /// The keeper that makes a job of the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
-    private var hold: Relayed.Hold?
+    private var hold: Hold?
     /// How long it waited for its permit.
     private var permitWait: Duration?
+    /// The memory that its answer takes.
+    private var room: MemoryReservation?
     @safe @exclusivity(unchecked) private var stage: Stage
 
     private enum Stage {
@@ -30,9 +32,38 @@ package final class RequestRun {
         case queued(RouteState.PermitTicket, Body)
         case permitted(Body)
         case underWay(Execution)
+        /// Over before it was under way.
         indirect case ended(Outcome)
-        /// The outcome is with who asked for it.
+        /// Its outcome is with who asked for it, and the content of its answer still on the way; its last attempt began
+        /// at that moment of the monotonic clock.
+        indirect case answering(Execution, JobReport, since: Instant)
+        /// All of it is with who asked for it.
         case over
+    }
+
+    /// The request's permit, its idempotency key and its part in the count of those under way.
+    private struct Hold: ~Copyable {
+        private let engine: Engine
+        private let key: IdempotencyLocks.Held?
+        var permit: RouteState.Permit?
+
+        init(_ engine: Engine, _ key: IdempotencyLocks.Held?) {
+            self.engine = engine
+            self.key = key
+            engine.running.add(1, ordering: .relaxed)
+        }
+
+        /// Of a request that is counted already.
+        init(adopting engine: Engine, _ permit: consuming RouteState.Permit) {
+            self.engine = engine
+            key = nil
+            self.permit = consume permit
+        }
+
+        deinit {
+            key?.letGo()
+            engine.running.subtract(1, ordering: .relaxed)
+        }
     }
 
     package init(
@@ -51,7 +82,7 @@ package final class RequestRun {
         self.relay = relay
         self.turn = turn
         began = relay.ports.time.now()
-        hold = Relayed.Hold(engine, admission.key)
+        hold = Hold(engine, admission.key)
         stage = .new(body)
     }
 
@@ -70,25 +101,25 @@ package final class RequestRun {
         turn = nil
         moved = .zero
         self.began = Instant(nanoseconds: began)
-        hold = Relayed.Hold(adopting: engine, admission.state.adopted())
+        hold = Hold(adopting: engine, admission.state.adopted())
         stage = .underWay(execution)
     }
 
     /// Begins it, and goes on as far as nothing has to be waited for.
-    package func begin(_ receiver: any AnswerReceiver) -> Relay.Progress {
+    package func begin(_ receiver: any AnswerReceiver) -> Execution.Progress {
         enter()
         if case .permitted(let body) = stage, body.isAtHand { start() }
         switch stage {
         case .new, .queued, .permitted: return .waits
-        case .underWay(let execution): return relay.goOn(execution, receiver)
-        case .ended, .over: return .ended
+        case .underWay(let execution): return execution.goOn(receiver)
+        case .ended, .answering, .over: return .ended
         }
     }
 
     /// Goes on with what came of the request that was sent.
-    package func tell(_ result: PromptResult, _ receiver: any AnswerReceiver) -> Relay.Progress {
+    package func tell(_ result: PromptResult, _ receiver: any AnswerReceiver) -> Execution.Progress {
         guard case .underWay(let execution) = stage else { return .ended }
-        return relay.tell(execution, result, receiver)
+        return execution.tell(result, receiver)
     }
 
     /// Nobody wants the answer any more: the receiver is told, where something is under way without a task.
@@ -97,14 +128,14 @@ package final class RequestRun {
     }
 
     /// Goes on from wherever it stands, and waits for what has to be waited for.
-    package func finish() async -> Relayed {
+    package func finish() async -> Outcome {
         if case .new = stage { enter() }
         if case .queued(let place, let body) = stage { await wait(place, body) }
         if case .permitted(let body) = stage {
             // The body is held by who sends it.
             stage = .over
             stage = begun(
-                await relay.beginAny(
+                await relay.beginCollecting(
                     admission.request(body),
                     admission.context,
                     admission.snapshot.vault,
@@ -114,38 +145,63 @@ package final class RequestRun {
                 body
             )
         }
-        if case .underWay(let execution) = stage { await relay.run(execution, leaving: leave) }
+        // A request that only waits for the disk, and has no upstream's answer, keeps no other from the upstream.
+        if case .underWay(let execution) = stage { await execution.run { hold?.permit = nil } }
         return end()
     }
 
     /// Tells how it ended, as far as that is known before its answer's content is; to be called once, when it has.
-    package func end() -> Relayed {
+    package func end() -> Outcome {
         var outcome: Outcome
         var execution: Execution?
         switch stage {
         case .underWay(let ended): (outcome, execution) = (ended.outcome, ended)
         case .ended(let ended): outcome = ended
-        case .new, .queued, .permitted, .over:
+        case .new, .queued, .permitted, .answering, .over:
             preconditionFailure("a request has one outcome, at its end")
         }
         stage = .over
+        let ports = relay.ports
         if let permitWait { outcome.report = outcome.report.after(permitWait: permitWait) }
         if outcome.hasTaken { count() }
-        var streamed: StreamedAnswer?
-        if let execution { streamed = answering(execution, outcome) }
-        if streamed == nil { relay.ports.sink.record(.ended(outcome.report)) }
+        if let execution, case .stream? = outcome.answer?.body, outcome.failure == nil {
+            admission.context.memory.meter.isAnswered(lane: ports.lane)
+            let report = outcome.report
+            stage = .answering(execution, report, since: ports.time.now().before(by: report.lastTook))
+        } else {
+            ports.sink.record(.ended(outcome.report))
+        }
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
         }
-        guard let hold = hold.take() else { preconditionFailure("a request ends once") }
-        return Relayed(outcome, streamed, hold)
+        room = outcome.room
+        return outcome
     }
 
-    private func answering(_ execution: Execution, _ outcome: Outcome) -> StreamedAnswer? {
-        guard case .stream? = outcome.answer?.body, outcome.failure == nil else { return nil }
-        admission.context.memory.meter.isAnswered(lane: relay.ports.lane)
-        return StreamedAnswer(execution, outcome.report)
+    /// Whether its outcome is with who asked for it.
+    package var isOver: Bool {
+        switch stage {
+        case .new, .queued, .permitted, .underWay, .ended: false
+        case .answering, .over: true
+        }
     }
+
+    /// The content of its answer, which was not there with its head, has come to its end; the first call counts.
+    package func answerEnded(_ end: AnswerEnd) {
+        guard case .answering(let execution, let report, let since) = stage else { return }
+        stage = .over
+        execution.answerEnded(end)
+        relay.ports.sink.tell(report, end, taken: since.duration(to: relay.ports.time.now()))
+    }
+
+    /// Its answer has been passed on, or is not wanted to its end.
+    package func letGo() {
+        answerEnded(.unwanted)
+        room = nil
+        hold = nil
+    }
+
+    deinit { answerEnded(.unwanted) }
 
     /// How long the caller has waited, with the trace it belongs to.
     private func count() {
@@ -161,9 +217,6 @@ package final class RequestRun {
     /// When its head was there.
     private var head: Instant { began.before(by: moved) }
 
-    /// A request that only waits for the disk, and has no upstream's answer, keeps no other from the upstream.
-    private func leave() { hold?.take(nil) }
-
     private func enter() {
         guard case .new(let body) = stage else { return }
         if let crowd = admission.context.share?.crowd, crowd > 0, turn == nil, isCrowding(crowd) {
@@ -178,7 +231,7 @@ package final class RequestRun {
             began
         ) {
         case .permitted(let permit):
-            hold?.take(permit)
+            hold?.permit = consume permit
             stage = .permitted(body)
         case .queued(let turn): stage = .queued(turn, body)
         case .full: stage = .ended(Outcome(admission.context, overloaded))
@@ -224,7 +277,7 @@ package final class RequestRun {
         } while now < deadline && !Task.isCancelled
         permitWait = queued.duration(to: now)
         if let permit = place.take() {
-            hold?.take(permit)
+            hold?.permit = consume permit
             stage = .permitted(body)
         } else {
             stage = .ended(Outcome(admission.context, missed))
@@ -309,8 +362,10 @@ extension Engine {
         relay: Relay,
         turn: AnswerTurn? = nil,
         keeper: (any RequestKeeper)? = nil
-    ) async -> Relayed {
-        await RequestRun(self, admission, body, relay, turn: turn, keeper: keeper).finish()
+    ) async -> Outcome {
+        let run = RequestRun(self, admission, body, relay, turn: turn, keeper: keeper)
+        defer { run.letGo() }
+        return await run.finish()
     }
 }
 

@@ -177,7 +177,7 @@ extension RelayService {
         }
         let request: HTTPRequest
         let deadline = began.advanced(by: total)
-        switch await relay.prepareJob(http, job, by: deadline) {
+        switch await relay.ports.prepared(.job, http, job, by: deadline) {
         case .success(let prepared): request = prepared
         case .failure(var failure):
             failure.isPastDeadline = failure.kind != .cancelled && relay.ports.time.now() >= deadline

@@ -42,17 +42,16 @@ struct PromptWaitTests {
 /// Goes on until it ends or takes a task.
 private final class Job: AnswerReceiver, @unchecked Sendable {
     let execution: Execution
-    private let relay: Relay
     /// It is given up once it has gone on so often.
     private let limit: Int
     private let state = Mutex(State())
 
     private struct State {
-        var progress: [Relay.Progress] = []
+        var progress: [Execution.Progress] = []
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    var progress: [Relay.Progress] { state.withLock { $0.progress } }
+    var progress: [Execution.Progress] { state.withLock { $0.progress } }
 
     init(
         _ bench: Bench,
@@ -61,7 +60,7 @@ private final class Job: AnswerReceiver, @unchecked Sendable {
         cancelsAfter limit: Int = .max
     ) throws {
         self.limit = limit
-        relay = Relay(
+        let relay = Relay(
             ports: RelayPorts(
                 transport: PromptOver(bench.transport),
                 time: time ?? PromptClock(bench.time),
@@ -80,10 +79,10 @@ private final class Job: AnswerReceiver, @unchecked Sendable {
             memory: RouteMemory()
         )
         execution = try relay.begin(HTTPRequest(method: .get, target: "x"), context, bench.vault).get()
-        take(relay.goOn(execution, self))
+        take(execution.goOn(self))
     }
 
-    func received(_ result: PromptResult) { take(relay.tell(execution, result, self)) }
+    func received(_ result: PromptResult) { take(execution.tell(result, self)) }
 
     func end() async {
         await withCheckedContinuation { continuation in
@@ -96,7 +95,7 @@ private final class Job: AnswerReceiver, @unchecked Sendable {
         }
     }
 
-    private func take(_ next: Relay.Progress) {
+    private func take(_ next: Execution.Progress) {
         let (waiter, count) = state.withLock { state in
             state.progress.append(next)
             return (next == .sent ? nil : state.waiter.take(), state.progress.count)

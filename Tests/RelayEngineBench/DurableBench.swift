@@ -215,13 +215,13 @@ package final class DurableBench: Sendable {
 
     /// A request that waits for its answer.
     package func answer() async throws -> Outcome {
-        await engine.run(try admit(), body: .empty, relay: relays[0]).outcome
+        await engine.run(try admit(), body: .empty, relay: relays[0])
     }
 
     /// A request that waits for its answer, and that a rule may keep then.
     package func run(_ admission: Admission, body: Body = .bytes(Array("hello".utf8))) async -> Outcome {
         let keeper = StandInKeeper.made(admission, jobs, relays[0].ports)
-        return await engine.run(admission, body: body, relay: relays[0], keeper: keeper).outcome
+        return await engine.run(admission, body: body, relay: relays[0], keeper: keeper)
     }
 
     /// Lets everybody go on who can, and expects it to be so then.

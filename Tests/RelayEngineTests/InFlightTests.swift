@@ -72,7 +72,7 @@ struct EngineBench: Sendable {
             length: 0,
             client: nil
         )
-        return await engine.run(admission, body: body, relay: relay).outcome
+        return await engine.run(admission, body: body, relay: relay)
     }
 
     var state: RouteState {

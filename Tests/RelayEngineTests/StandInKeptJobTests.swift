@@ -306,7 +306,7 @@ struct StandInKeptJobTests {
                     start: { work in Task { await work() } }
                 )
             )
-        ).outcome
+        )
         #expect(outcome.report.source == .placeholder)
         #expect(outcome.report.notKeptBecause == "there is no job store")
         #expect(await stop(bench))

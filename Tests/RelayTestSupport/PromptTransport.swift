@@ -79,7 +79,7 @@ extension Relay {
         switch begin(request, context, vault, since: began) {
         case .failure(let failure): outcome = Outcome(context, failure)
         case .success(let execution):
-            if await PromptRun(self, execution).waits() { await run(execution) }
+            if await PromptRun(execution).waits() { await execution.run() }
             outcome = execution.outcome
         }
         ports.sink.record(.ended(outcome.report))
@@ -89,14 +89,10 @@ extension Relay {
 
 /// Does a connection's part for its request, until that has to wait or has ended.
 private final class PromptRun: AnswerReceiver, @unchecked Sendable {
-    private let relay: Relay
     private let execution: Execution
     private var continuation: CheckedContinuation<Bool, Never>?
 
-    init(_ relay: Relay, _ execution: Execution) {
-        self.relay = relay
-        self.execution = execution
-    }
+    init(_ execution: Execution) { self.execution = execution }
 
     /// Returns whether the job has to wait, or has ended.
     func waits() async -> Bool {
@@ -104,16 +100,16 @@ private final class PromptRun: AnswerReceiver, @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 self.continuation = continuation
                 if Task.isCancelled { execution.cancel() }
-                go(relay.goOn(execution, self))
+                go(execution.goOn(self))
             }
         } onCancel: {
             execution.cancel()
         }
     }
 
-    func received(_ result: PromptResult) { go(relay.tell(execution, result, self)) }
+    func received(_ result: PromptResult) { go(execution.tell(result, self)) }
 
-    private func go(_ progress: Relay.Progress) {
+    private func go(_ progress: Execution.Progress) {
         if case .sent = progress { return }
         let isOver = if case .ended = progress { true } else { false }
         let continuation = continuation

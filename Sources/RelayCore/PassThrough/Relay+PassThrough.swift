@@ -65,29 +65,24 @@ extension Relay {
             ports: ports,
             vault: vault
         )
-        execution.adopt(token, sending, moment)
+        execution.sending = sending
+        execution.machine.granted()
+        if let token { execution.machine.obtained(token, moment) }
         let outbound = try execution.machine.outbound(moment, signer: ports.signer)
         // Until here the caller gives it back.
-        execution.take(leave)
+        execution.leave = leave
         return (execution, outbound)
     }
+}
 
-    #if DEBUG
-    /// The outcome of an execution whose request was sent, where that answer ends it.
-    package func outcome(of execution: Execution, _ inbound: InboundResponse) -> Outcome? {
-        ends(execution, inbound) ? execution.outcome : nil
-    }
-
-    /// The same of the run of a kept job.
-    package func delivery(of execution: Execution, _ inbound: InboundResponse) -> Delivery? {
-        ends(execution, inbound) ? delivery(of: execution) : nil
-    }
-
-    private func ends(_ execution: Execution, _ inbound: InboundResponse) -> Bool {
-        execution.machine.received(inbound, execution.moment)
-        execution.advance()
-        if case .ended = execution.machine.turn { return true }
+#if DEBUG
+extension Execution {
+    /// Whether that answer to the request that was sent ends it.
+    package func ends(with inbound: InboundResponse) -> Bool {
+        machine.received(inbound, moment)
+        advance()
+        if case .ended = machine.turn { return true }
         return false
     }
-    #endif
 }
+#endif

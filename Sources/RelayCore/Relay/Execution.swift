@@ -2,15 +2,15 @@ import RelayBase
 package import RelayJobs
 package import RelayRoute
 
-/// One job's machine with what its driver holds for it.
+/// Drives one job through preparation, attempts and recovery to its one outcome.
 ///
-/// A class, so that the frames of the waiting code hold one reference. Confined to the job's task or, before it has one,
-/// to its loop.
+/// `ExecutionMachine` makes the decisions; here is what they take. A class, so that the frames of the waiting code hold
+/// one reference. Confined to the job's task or, before it has one, to its loop.
 package final class Execution {
     // No method of it leads back here (decision 169); so with every field that is declared unchecked.
     @safe @exclusivity(unchecked) var machine: ExecutionMachine
-    private let context: JobContext
-    package let ports: RelayPorts
+    let context: JobContext
+    let ports: RelayPorts
     let vault: CredentialVault
     /// The memory that the collected answer takes.
     var room: MemoryReservation?
@@ -24,7 +24,7 @@ package final class Execution {
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
-    private var leave: AttemptGrant?
+    var leave: AttemptGrant?
     /// Whether its answer's head is there, and its content on the way to the caller.
     private var isAnswering = false
     /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
@@ -59,15 +59,8 @@ package final class Execution {
     /// How the request ended that somebody waits for.
     package var outcome: Outcome { machine.outcome(room: room) }
 
-    /// The first attempt was sent with that credential.
-    func adopt(_ token: Token?, _ sending: any Sending, _ moment: Moment) {
-        self.sending = sending
-        machine.granted()
-        if let token { machine.obtained(token, moment) }
-    }
-
-    /// The leave of the attempt that was sent is its own to give back.
-    func take(_ leave: AttemptGrant?) { self.leave = leave }
+    /// How the run of a kept job has ended.
+    package var delivery: Delivery { machine.delivery(room: room) }
 
     /// The present, as an event is told it.
     var moment: Moment {
@@ -115,12 +108,11 @@ extension Execution {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
             case .leave: requestGrant()
             case .begin:
-                machine.begun(isConstrained: ports.isConstrained(for: machine.context.route), moment)
+                machine.begun(isConstrained: ports.isConstrained(for: context.route), moment)
             case .recall(_, let refusal):
                 machine.recalled(recall(after: refusal), moment)
                 if case .consult = machine.step { break }
-                settleBudget()
-                settleTurn()
+                settle()
             case .classify(let inbound):
                 if let attempt = machine.attempt(answered: inbound, moment) {
                     hooks?.responded(inbound.response, attempt)
@@ -138,7 +130,7 @@ extension Execution {
         }
     }
 
-    private var hooks: (any JobHooks)? { machine.context.hooks }
+    private var hooks: (any JobHooks)? { context.hooks }
 
     private func offer(_ response: HTTPResponse, _ maker: ExecutionMachine.Maker) {
         do throws(Failure) {
@@ -151,7 +143,7 @@ extension Execution {
 
     /// The memory that the jobs of the route share, as far as a decision draws on it.
     func recall(after refusal: ExecutionMachine.TokenRefusal? = nil) -> RouteRecall {
-        let (context, now) = (machine.context, ports.time.now())
+        let now = ports.time.now()
         var recall = RouteRecall(random: ports.entropy.next())
         recall.cooling = context.memory.cooling(context.route, now: now)
         recall.hasBudget = takesBudget(now)
@@ -170,7 +162,7 @@ extension Execution {
     }
 
     private func tell(_ note: ExecutionMachine.Note) {
-        let (context, upstream) = (machine.context, machine.plan.upstream)
+        let upstream = machine.plan.upstream
         switch note {
         case .attemptFailed(let attempt):
             ports.sink.record(.attemptFailed(context, attempt))
@@ -219,8 +211,14 @@ extension Execution {
         }
     }
 
+    /// The decision is known now: only a retry keeps its part of the budget.
+    func settle() {
+        if !machine.isRetry { giveBackBudget() }
+        settleTurn()
+    }
+
     /// Only who waits where it stands keeps its turn.
-    func settleTurn() {
+    private func settleTurn() {
         switch machine.step {
         case .hold, .leave: return
         default: giveBackTurn()
@@ -274,9 +272,6 @@ extension Execution {
         holdsBudget = context.memory.traffic.tell(context.route, now) { $0.takeBudget(context.route, now) }
         return holdsBudget
     }
-
-    /// The decision is known now: only a retry keeps its part of the budget.
-    func settleBudget() { if !machine.isRetry { giveBackBudget() } }
 
     private func giveBackBudget() {
         guard holdsBudget else { return }

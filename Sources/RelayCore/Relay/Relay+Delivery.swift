@@ -18,14 +18,11 @@ extension Relay {
         vault: CredentialVault
     ) async -> Delivery {
         if let end = end(before: request, context) { return end }
-        let begun =
-            needsCollecting(request, context)
-            ? await beginCollected(request, context, vault) : begin(request, context, vault)
-        switch begun {
+        switch await beginCollecting(request, context, vault) {
         case .failure(let failure): return refused(context, failure)
         case .success(let execution):
-            await run(execution)
-            return delivery(of: execution)
+            await execution.run()
+            return execution.delivery
         }
     }
 
@@ -35,7 +32,7 @@ extension Relay {
         case over(Delivery)
     }
 
-    /// Begins such a run, which `goOn` and `run` drive from there; the request's body is in memory.
+    /// Begins such a run, which is driven from there; the request's body is in memory.
     package func beginDelivery(
         _ request: HTTPRequest,
         _ context: JobContext,
@@ -46,11 +43,6 @@ extension Relay {
         case .failure(let failure): return .over(refused(context, failure))
         case .success(let execution): return .begun(execution)
         }
-    }
-
-    /// How a run that is over has ended.
-    package func delivery(of execution: Execution) -> Delivery {
-        execution.machine.delivery(room: execution.room)
     }
 
     /// The end of a job that may not be sent once more.

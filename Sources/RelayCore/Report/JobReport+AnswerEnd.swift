@@ -18,3 +18,15 @@ extension JobReport {
         return broken(by: failure, attempts)
     }
 }
+
+extension EventSink {
+    /// Tells of a request whose answer's content has ended like that.
+    package func tell(_ answered: JobReport, _ end: AnswerEnd, taken: Duration) {
+        if case .whole = end { return record(.ended(answered)) }
+        let report = answered.ended(end, taken: taken)
+        if report.failure != nil, let context = report.context, let attempt = report.attempts.last {
+            record(.attemptFailed(context, attempt))
+        }
+        record(.ended(report))
+    }
+}

@@ -23,7 +23,8 @@ extension JobRun {
         let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
         guard let (execution, request) = try? adopted(passed, nil, NothingSent()),
             let inbound = sender.inbound(bytes, to: request, answer),
-            let wanted = relay.delivery(of: execution, inbound)?.settlementNow(of: claim, on: route, stop),
+            execution.ends(with: inbound),
+            let wanted = execution.delivery.settlementNow(of: claim, on: route, stop),
             let told = delivery.settlementNow(of: claim, on: route, stop)
         else { fatalError("pass-through took a delivery that the ordinary path does not end with") }
         if let member = told.difference(from: wanted) {

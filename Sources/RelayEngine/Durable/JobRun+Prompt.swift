@@ -24,15 +24,14 @@ final class PromptRun: Sendable {
     /// Goes on as far as nothing has to be waited for, with what the upstream made of what was sent; `isOver` tells
     /// whether nobody wants the run any more.
     func goOn(
-        _ relay: Relay,
         _ run: JobRun,
         _ result: PromptResult? = nil,
         isOver: Bool = false
-    ) -> (progress: Relay.Progress, sending: (any Sending)?) {
+    ) -> (progress: Execution.Progress, sending: (any Sending)?) {
         execution.withLock { execution in
             guard let execution else { return (.waits, nil) }
             if isOver { execution.giveUp() }
-            let progress = result.map { relay.tell(execution, $0, run) } ?? relay.goOn(execution, run)
+            let progress = result.map { execution.tell($0, run) } ?? execution.goOn(run)
             return (progress, execution.sending)
         }
     }
@@ -80,7 +79,7 @@ extension JobRun: AnswerReceiver {
         case .begun(let execution):
             let run = PromptRun(execution, log, entry.route, began: began)
             prompt.withLock { $0 = run }
-            proceed(run, run.goOn(relay, self))
+            proceed(run, run.goOn(self))
         }
         return true
     }
@@ -88,10 +87,10 @@ extension JobRun: AnswerReceiver {
     /// The upstream has answered, or not.
     func received(_ result: PromptResult) {
         guard let run = prompt.withLock({ $0 }) else { return }
-        proceed(run, run.goOn(relay, self, result, isOver: keep(nil)))
+        proceed(run, run.goOn(self, result, isOver: keep(nil)))
     }
 
-    private func proceed(_ run: PromptRun, _ step: (progress: Relay.Progress, sending: (any Sending)?)) {
+    private func proceed(_ run: PromptRun, _ step: (progress: Execution.Progress, sending: (any Sending)?)) {
         switch step.progress {
         case .sent: if keep(step.sending) { step.sending?.cancel() }
         case .waits:
@@ -99,15 +98,14 @@ extension JobRun: AnswerReceiver {
             keep(
                 relay.ports.start { [self] in
                     guard let execution = run.take() else { return }
-                    await relay.run(execution)
-                    let delivery = relay.delivery(of: execution)
-                    await finish(await result(of: delivery, run.log, run.route), since: run.began)
+                    await execution.run()
+                    await finish(await result(of: execution.delivery, run.log, run.route), since: run.began)
                 }
             )
         case .ended:
             prompt.withLock { $0 = nil }
             guard let execution = run.take() else { return }
-            finish(relay.delivery(of: execution), run.log, run.route, since: run.began)
+            finish(execution.delivery, run.log, run.route, since: run.began)
         }
     }
 

@@ -61,7 +61,7 @@ extension Connection: AnswerReceiver {
         switch run.begin(self) {
         case .sent: break
         case .waits: spawn(request)
-        case .ended: pass(run.end(), request, letsOthersGo: hasEndedOften())
+        case .ended: pass(run, request, letsOthersGo: hasEndedOften())
         }
     }
 
@@ -86,7 +86,7 @@ extension Connection: AnswerReceiver {
         case .sent: break
         case .waits: spawn(request)
         case .ended:
-            pass(run.end(), request)
+            pass(run, request)
             goOn()
         }
     }
@@ -106,11 +106,12 @@ extension Connection: AnswerReceiver {
     }
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
-    private func pass(_ relayed: consuming Relayed, _ request: ServerRequest, letsOthersGo: Bool = false) {
-        request.streamed = relayed.streamed
-        request.rest = request.write(relayed.outcome, on: self)
-        if request.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(request) }
-        request.relayed = consume relayed
+    private func pass(_ run: RequestRun, _ request: ServerRequest, letsOthersGo: Bool = false) {
+        request.rest = request.write(run.end(), on: self)
+        if request.rest == nil, unsent.isEmpty, !letsOthersGo {
+            run.letGo()
+            return finish(request)
+        }
         guard let rest = request.rest, !letsOthersGo, passPieces(of: rest) else { return spawn(request) }
         request.rest = nil
     }
@@ -118,7 +119,7 @@ extension Connection: AnswerReceiver {
     /// The answer of a request without a task is with its caller, piece by piece.
     func isPassed() {
         guard let request else { return }
-        request.relayed = nil
+        request.run?.letGo()
         finish(request)
         goOn()
     }

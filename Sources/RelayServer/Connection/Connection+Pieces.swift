@@ -68,7 +68,7 @@ extension Connection: PieceReceiver {
         if let exchange = passing {
             unsafe server.passThrough.answerEnded(exchange, end, client)
         } else {
-            request?.streamed?.ended(end)
+            request?.run?.answerEnded(end)
         }
     }
 
@@ -91,6 +91,6 @@ extension Connection: PieceReceiver {
         answerEnded(.unwanted)
         passage.sender?.stop()
         passage.waiter?.resume(returning: true)
-        if passage.waiter == nil { request?.relayed = nil }
+        if passage.waiter == nil { request?.run?.letGo() }
     }
 }

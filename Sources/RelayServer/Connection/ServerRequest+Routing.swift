@@ -80,12 +80,7 @@ extension ServerRequest {
     func serve(on connection: Connection) async {
         if case .stream(let jobs) = purpose { return await jobs.serve() }
         if let run {
-            if relayed == nil {
-                let ended = await run.finish()
-                streamed = ended.streamed
-                rest = write(ended.outcome, on: connection)
-                relayed = consume ended
-            }
+            if !run.isOver { rest = write(await run.finish(), on: connection) }
         } else if !isAnswered {
             let answer: Answer
             do throws(Problem) {
@@ -99,7 +94,7 @@ extension ServerRequest {
         if let rest { await connection.stream(rest) }
         if !connection.unsent.isEmpty { _ = await connection.drainOutput() }
         // The answer, and with it the permit and the room it takes, is done with only now.
-        relayed = nil
+        run?.letGo()
     }
 
     /// Writes the answer of a relayed request as far as that needs no waiting, and returns the rest.

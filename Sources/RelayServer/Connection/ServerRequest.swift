@@ -26,16 +26,12 @@ final class ServerRequest {
     var collected: [UInt8] = []
     /// The body that the task sends: all of it, or its source.
     var body = Body.empty
-    /// The request on its way, where it is relayed and answered when it is done.
+    /// The request on its way, where it is relayed and answered when it is done, and with it its hold on the relay.
     @safe @exclusivity(unchecked) var run: RequestRun?
     /// The same, where it is on its way to disk without a task.
     @safe @exclusivity(unchecked) var keeping: PromptAcceptance?
     /// Whether its answer is composed.
     @safe @exclusivity(unchecked) var isAnswered = false
-    /// Its outcome, until its answer is out, and with that its hold on the relay.
-    var relayed: Relayed?
-    /// Told what becomes of the answer's content, where that was not there with its head.
-    @safe @exclusivity(unchecked) var streamed: StreamedAnswer?
     /// Which answer it is whose content follows its head; 0 of none.
     @safe @exclusivity(unchecked) var streamSerial = 0
     /// The part of the answer that has to be waited for.

@@ -31,12 +31,12 @@ extension Connection {
         guard let inbound = sender.inbound(bytes, to: rebuilt.outbound, answer) else {
             fatalError("pass-through took an answer of \(bytes.count) bytes that the parser refuses")
         }
-        guard let outcome = server.relay.outcome(of: rebuilt.execution, inbound) else {
+        guard rebuilt.execution.ends(with: inbound) else {
             fatalError(
                 "pass-through took an answer with status \(answer.status) that the machine does not end with"
             )
         }
-        let told = outcome.answer(rebuilt.admission, refusal: nil)
+        let told = rebuilt.execution.outcome.answer(rebuilt.admission, refusal: nil)
         let wanted = server.output.compose { output in
             AnswerWriter(server: server, keepsAlive: true)
                 .append(told.head, framing(told, isHead: false), to: &output)

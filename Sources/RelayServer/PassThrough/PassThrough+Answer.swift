@@ -195,7 +195,7 @@ extension PassThrough {
         let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
         unsafe tell(end, report.context?.requestClass, exchange, entry)
         let taken = unsafe loop.now &- exchange.pointee.began
-        relay.ports.tell(report, end, taken: .nanoseconds(taken))
+        relay.ports.sink.tell(report, end, taken: .nanoseconds(taken))
     }
 
     private func tell(

@@ -47,7 +47,7 @@ class SimulatedDaemon {
     }
 
     func run(_ admission: Admission, keeper: (any RequestKeeper)? = nil) async -> Outcome {
-        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper).outcome
+        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper)
     }
 
     func admit(

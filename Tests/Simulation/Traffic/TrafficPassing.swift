@@ -70,8 +70,8 @@ struct TrafficPassing {
         world.checker.note("promoted")
         let run = RequestRun(adopting: execution, engine, admission, relay, since: began)
         switch run.tell(result, Deaf()) {
-        case .ended: return run.end().outcome
-        case .sent, .waits: return await run.finish().outcome
+        case .ended: return run.end()
+        case .sent, .waits: return await run.finish()
         }
     }
 

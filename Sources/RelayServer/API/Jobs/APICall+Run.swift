@@ -59,7 +59,7 @@ extension APICall {
             body: submission.content,
             relay: server.relay,
             keeper: StandInKeeper.made(admission, server.durable, server.relay.ports)
-        ).outcome
+        )
         var json = JSONObjectWriter()
         json.members(of: Job(outcome.report, finishedAt: SystemClock.wall() / 1_000_000))
         guard let response = outcome.answer else { return Answer(200, json.bytes) }

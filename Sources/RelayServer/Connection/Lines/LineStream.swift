@@ -137,7 +137,7 @@ final class LineStream {
                 server.relay.ports,
                 countsBytes: false
             )
-        ).outcome
+        )
         await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }
 

@@ -26,11 +26,11 @@ extension PassedLine {
         let server = stream.connection.server
         let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
         guard let inbound = sender.inbound(bytes, to: rebuilt.adopted.outbound, answer),
-            let outcome = server.relay.outcome(of: rebuilt.adopted.execution, inbound)
+            rebuilt.adopted.execution.ends(with: inbound)
         else {
             fatalError("pass-through took an answer with status \(answer.status) that does not end a line")
         }
-        let wanted = StreamOutcome.ended(outcome, rebuilt.job).whole
+        let wanted = StreamOutcome.ended(rebuilt.adopted.execution.outcome, rebuilt.job).whole
         switch told {
         case .document(let document):
             let whole = document.whole

@@ -171,7 +171,7 @@ extension PassedLine: AnswerReceiver {
         switch run.tell(result, self) {
         case .sent: break
         case .waits: spawn(run)
-        case .ended: finish(run.end().outcome)
+        case .ended: finish(run.end(), of: run)
         }
     }
 
@@ -179,13 +179,13 @@ extension PassedLine: AnswerReceiver {
         let bound = LoopBound((self, run), connection.loop)
         task = connection.loop.spawn {
             let (line, run) = bound.value
-            let outcome = await run.finish().outcome
-            line.finish(outcome)
+            line.finish(await run.finish(), of: run)
         }
         if connection.phase == .closed { task?.cancel() }
     }
 
-    private func finish(_ outcome: Outcome) {
+    private func finish(_ outcome: Outcome, of run: RequestRun) {
+        run.letGo()
         guard let job else { return }
         finish(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil)
     }

@@ -2,7 +2,7 @@ import RelayBase
 import RelayRoute
 
 // Room for an answer that is to be collected; until there is some, its sender is held back.
-extension Relay {
+extension Execution {
     /// Bytes that the account of memory allows an answer whose length nobody knows, where the route allows more.
     func boundingHalf(_ source: any BodySource, limit: Int) -> Int? {
         guard source.length == nil, let half = ports.memory?.usage.half, half < limit else { return nil }
@@ -11,38 +11,34 @@ extension Relay {
 
     /// Waits for room in the account, at most until the attempt's deadline.
     ///
-    /// - Returns: false when there is none, and the execution has been told.
+    /// - Returns: false when there is none, and the machine has been told.
     @inline(never)
-    func findRoom(for source: any BodySource, limit: Int, _ execution: Execution) async -> Bool {
+    func findRoom(for source: any BodySource, limit: Int) async -> Bool {
         guard let memory = ports.memory else { return true }
         // An answer that is too large is refused for its size, and takes nothing.
         if let length = source.length, length > UInt64(limit) { return true }
         let wanted = source.length.map { Int($0) } ?? limit
         guard wanted > MemoryAccount.free else { return true }
         // Nobody waits for memory who has some.
-        if execution.room != nil {
-            execution.room = nil
-            execution.machine.letGo()
+        if room != nil {
+            room = nil
+            machine.letGo()
         }
         let half = memory.usage.half
-        if wanted <= half { execution.room = await room(wanted, in: memory, execution) }
-        if let room = execution.room {
-            room.charge(to: execution.machine.context.share)
+        if wanted <= half { room = await roomInTurn(wanted, in: memory) }
+        if let room {
+            room.charge(to: context.share)
             return true
         }
         source.cancel()
-        execution.machine.foundNoRoom(wanted, half: half, execution.moment)
+        machine.foundNoRoom(wanted, half: half, moment)
         return false
     }
 
     /// A job of a stream has room by right in its turn only; before it takes what nobody has to wait for.
-    private func room(
-        _ wanted: Int,
-        in memory: MemoryAccount,
-        _ execution: Execution
-    ) async -> MemoryReservation? {
-        let deadline = execution.deadline
-        if let turn = execution.turn, !turn.take() {
+    private func roomInTurn(_ wanted: Int, in memory: MemoryAccount) async -> MemoryReservation? {
+        let deadline = deadline
+        if let turn, !turn.take() {
             if let room = memory.hold(wanted) { return room }
             let isTaken = await cancelling(at: deadline, ports.time) { await turn.wait() }
             guard isTaken else { return nil }

@@ -1,0 +1,120 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
+
+// Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
+extension Execution {
+    /// Drives a job from where it stands to its end; `leaving` is called when it is done with its upstream before that.
+    package func run(leaving: () -> Void = {}) async {
+        if let again = again.take() { await send(again) }
+        while true {
+            advance()
+            switch machine.step {
+            case .send:
+                if let log = context.history?.log, await !record(in: log) { continue }
+                await send()
+            case .hold, .wait: await pause()
+            case .token: await obtainToken()
+            case .collect(let collecting): await collect(collecting)
+            case .keep:
+                leaving()
+                await keep()
+            case .prepare: await prepare()
+            case .consult(let strategy, let failure): await consult(strategy, about: failure)
+            case .leave, .begin, .classify, .recover, .name, .recall, .accept: break
+            case .end: return
+            }
+        }
+    }
+
+    /// Puts the attempt that comes next on record.
+    ///
+    /// - Returns: whether it may be sent.
+    @inline(never)
+    private func record(in log: any AttemptLog) async -> Bool {
+        let attempts = machine.recovery.attempts
+        guard let attempt = attempts.last else { return true }
+        do throws(Failure) {
+            if try await log.begin(attempt, after: attempts.dropLast()) {
+                ports.sink.record(.attemptBegan(context, attempt))
+            }
+            return true
+        } catch {
+            machine.failed(error, moment)
+            return false
+        }
+    }
+
+    /// Sends the attempt, or has it go on `again`.
+    @inline(never)
+    private func send(
+        _ again: (@Sendable () async throws(Failure) -> InboundResponse)? = nil
+    ) async {
+        do throws(Failure) {
+            let inbound =
+                if let again { try await again() } else {
+                    try await ports.transport.send(machine.outbound(moment, signer: ports.signer))
+                }
+            machine.received(inbound, moment)
+        } catch {
+            machine.failed(error, moment)
+        }
+    }
+
+    @inline(never)
+    private func collect(_ collecting: ExecutionMachine.Collecting) async {
+        guard case .stream(let content) = collecting.inbound.response.body else { return }
+        content.bound(by: end)
+        let half = boundingHalf(content, limit: collecting.limit)
+        let limit = half ?? collecting.limit
+        guard await findRoom(for: content, limit: limit) else { return }
+        let began = ports.time.now()
+        let timeouts = context.route.policy.timeouts
+        let source: any BodySource =
+            content.length == nil ? PacedBody(content, timeouts, ports.time) : content
+        do throws(Failure) {
+            guard collecting.passesRest else {
+                let bytes = try await Body.stream(source).collect(limit: limit, key: collecting.key)
+                room?.shrink(to: bytes.count)
+                machine.contentMoved(for: began.duration(to: ports.time.now()))
+                return machine.collected(.bytes(bytes), moment)
+            }
+            let (beginning, isWhole) = try await source.beginning(limit: limit)
+            room?.shrink(to: beginning.count)
+            machine.contentMoved(for: began.duration(to: ports.time.now()))
+            if isWhole { return machine.collected(.bytes(beginning), moment) }
+            // Like any other stream it may take as long as it goes on.
+            content.bound(by: .distantFuture)
+            machine.collected(.stream(ContinuedBody(beginning, content)), moment)
+        } catch {
+            machine.contentMoved(for: began.duration(to: ports.time.now()))
+            if let half, error.kind == .httpResponseBodySize {
+                return machine.foundNoRoom(half + 1, half: half, moment)
+            }
+            machine.collectingFailed(error, moment)
+        }
+    }
+
+    /// Makes a kept job of the request, whose caller has its answer only then.
+    @inline(never)
+    private func keep() async {
+        guard let keeper, let kept = machine.toBeKept(moment) else {
+            return machine.notKept("there is no job store", moment)
+        }
+        switch await keeper.keep(kept.body, kept.past) {
+        case .kept(let job): machine.kept(job, moment)
+        case .refused(let reason): machine.notKept(reason, moment)
+        }
+    }
+
+    @inline(never)
+    private func pause() async {
+        guard let until = pauseBegins() else { return }
+        do throws(CancellationError) {
+            try await ports.time.sleep(until: until)
+            pauseEnds(isCancelled: false)
+        } catch {
+            pauseEnds(isCancelled: true)
+        }
+    }
+}
