@@ -133,16 +133,8 @@ package struct ConcurrencyMachine: Sendable {
         return admitted()
     }
 
-    /// The window has grown.
-    ///
-    /// - Returns: those who are let in by that, in their order.
-    package mutating func widened(to width: Int) -> [UInt64] {
-        self.width = width
-        return admitted()
-    }
-
     /// Those who wait and are let in now, in their order.
-    private mutating func admitted() -> [UInt64] {
+    mutating func admitted() -> [UInt64] {
         var admitted: [UInt64] = []
         while inFlight < most, let next = line.next() {
             inFlight += 1

@@ -179,29 +179,16 @@ extension RouteState {
 
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
     package func resize(_ limit: ConcurrencyLimit, _ traffic: RouteTraffic) {
-        let (before, admitted) = core.state.withLock { state in
-            let before = state.traffic
-            state.traffic = traffic
-            state.machine.width = traffic.width
-            let admitted = state.machine
-                .resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
-                .compactMap { state.admit($0) }
-            return (before, admitted)
+        let before = core.state.withLock { state in
+            defer { state.traffic = traffic }
+            return state.traffic
         }
-        for waiter in admitted { waiter.resume() }
+        core.admit { $0.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests) }
         if before !== traffic { before.whenWider(nil) }
         core.listen(to: traffic)
     }
 
-    private func giveBack(isClaim: Bool = false) {
-        let admitted = core.state.withLock { state in
-            state.machine.width = state.traffic.width
-            let next = state.machine.left(isClaim: isClaim)
-            state.noteFullness()
-            return next.compactMap { state.admit($0) }
-        }
-        for waiter in admitted { waiter.resume() }
-    }
+    private func giveBack(isClaim: Bool = false) { core.admit { $0.left(isClaim: isClaim) } }
 
     private func wait(_ id: UInt64) async {
         await withTaskCancellationHandler {
@@ -243,14 +230,16 @@ extension RouteState {
 // The requests that the window's growth lets in, since no permit has to come back then.
 extension RouteState.Core {
     fileprivate func listen(to traffic: RouteTraffic) {
-        traffic.whenWider { self.widened() }
+        traffic.whenWider { self.admit { $0.admitted() } }
         // It may have grown before anybody listened.
-        widened()
+        admit { $0.admitted() }
     }
 
-    private func widened() {
+    /// Lets in those that the machine names.
+    fileprivate func admit(_ next: (inout ConcurrencyMachine) -> [UInt64]) {
         let admitted = state.withLock { state in
-            let next = state.machine.widened(to: state.traffic.width)
+            state.machine.width = state.traffic.width
+            let next = next(&state.machine)
             state.noteFullness()
             return next.compactMap { state.admit($0) }
         }
@@ -331,14 +320,9 @@ extension RouteState {
     }
 
     private func streamEnded(_ id: UInt64, _ now: Instant) {
-        let admitted = core.state.withLock { state in
-            state.streams[id] = nil
-            streamCount.subtract(1, ordering: .relaxed)
-            let next = state.machine.streamEnded(id, now)
-            state.noteFullness()
-            return next.compactMap { state.admit($0) }
-        }
-        for waiter in admitted { waiter.resume() }
+        core.state.withLock { $0.streams[id] = nil }
+        streamCount.subtract(1, ordering: .relaxed)
+        core.admit { $0.streamEnded(id, now) }
     }
 
     /// Whether any answer is on its way.
