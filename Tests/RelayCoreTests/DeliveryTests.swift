@@ -21,7 +21,7 @@ struct DeliveryTests {
         let bench = Bench([step])
         let delivery = await bench.deliver(.get, on: makeRoute { $0.deliversLater = true }, JobHistory())
         #expect(delivery.words.hasPrefix(words), "\(delivery.words)")
-        if case .retry(let wait) = delivery.ending {
+        if case .retry(let wait, _) = delivery.ending {
             #expect((.seconds(4) ... .seconds(6)).contains(wait))
         }
     }
@@ -36,7 +36,7 @@ struct DeliveryTests {
         let runs = await bench.deliverToTheEnd(on: makeRoute { $0.deliversLater = true })
         #expect(runs.last?.words == "succeeded 200 upstream", "\(runs.map(\.words))")
         let waits: [Duration] = runs.compactMap { run in
-            if case .retry(let wait) = run.ending { wait } else { nil }
+            if case .retry(let wait, _) = run.ending { wait } else { nil }
         }
         #expect(waits.count == 30 && waits.allSatisfy { $0 <= .seconds(256) })
         #expect(fields.isEmpty ? waits[0] <= .milliseconds(250) : waits[0] == .seconds(1))

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayCore
+import RelayJobs
 import RelayRoute
 import RelayTestSupport
 import Testing

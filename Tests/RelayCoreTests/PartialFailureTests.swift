@@ -200,7 +200,7 @@ struct PartialFailureTests {
         var history = JobHistory()
         history.attempts = before
         let run = await bench.deliver(on: route, history, memory: memory)
-        guard case .retry(let wait) = run.ending else {
+        guard case .retry(let wait, _) = run.ending else {
             Issue.record("\(run.words)")
             return
         }

@@ -145,7 +145,7 @@ struct TrafficTests {
             $0.recovery = [rule("any", ["any"], retry(2)), rule("dead", ["any"], .deadLetter)]
         }
         let run = await bench.deliver(on: route, memory: memory)
-        #expect(run.ending == .requeued(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
+        #expect(run.words == "back breaker_open" && run.attempts.isEmpty, "\(run.words)")
         #expect(bench.transport.sent.count == sent)
         let other = makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
         #expect(await bench.deliver(on: other, memory: memory).words == "succeeded 200 upstream")
@@ -202,7 +202,7 @@ struct TrafficTests {
         #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
         let run = await bench.deliver(on: route, memory: memory)
         #expect(
-            run.ending == .requeued(.throttled) && run.hold?.until == Instant(nanoseconds: 30_000_000_000)
+            run.words == "back throttled" && run.hold?.until == Instant(nanoseconds: 30_000_000_000)
         )
     }
 
@@ -245,7 +245,7 @@ struct TrafficTests {
         }
         #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
         let run = await bench.deliver(on: route, memory: memory)
-        #expect(run.ending == .requeued(.rateLimited) && run.attempts.isEmpty)
+        #expect(run.words == "back rate_limited" && run.attempts.isEmpty)
         #expect(bench.transport.sent.count == 1)
     }
 
@@ -480,7 +480,7 @@ struct TrafficTests {
         let route = makeTrafficRoute { $0.recovery = [rule("p", ["429"], placeholder())] }
         for _ in 0..<3 { #expect(await bench.perform(on: route, memory: memory).source == .placeholder) }
         #expect(bench.time.now() == Instant(nanoseconds: 0) && bench.transport.sent.count == 1)
-        #expect(await bench.deliver(on: route, memory: memory).ending == .requeued(.throttled))
+        #expect(await bench.deliver(on: route, memory: memory).words == "back throttled")
     }
 
     @Test("A turn that would leave no time for an answer is nobody's")

@@ -6,15 +6,15 @@ package import RelayRoute
 extension Delivery {
     /// The ending in a few words.
     package var words: String {
-        switch ending {
+        let pause = pauseReason.map { "paused: \($0)" }
+        return switch ending {
         case .succeeded: "succeeded \(report.status?.rawValue ?? 0) \(report.source?.rawValue ?? "")"
-        case .dead(let reason): "dead \(reason.rawValue)"
+        case .dead(let reason): "dead \(reason.rawValue)" + (pause.map { ", \($0)" } ?? "")
         case .expired: failure == nil ? "expired untried" : "expired"
-        case .retry(let wait): "retry \(wait)"
-        case .requeued(let reason): "back \(reason?.name ?? "now")"
-        case .held: "held"
-        case .routePaused(let reason, nil): "paused: \(reason)"
-        case .routePaused(let reason, let end?): "dead \(end.rawValue), paused: \(reason)"
+        case .retry(let wait, _): "retry \(wait)"
+        case .requeued(_, let reason): "back \(reason?.name ?? "now")"
+        case .held: pause ?? "held"
+        case .cancelled: "cancelled"
         }
     }
 
@@ -50,7 +50,7 @@ extension Bench {
         while runs.count < 50 {
             let run = await deliver(method, on: route, history, fields: fields, body: body)
             runs.append(run)
-            guard case .retry(let wait) = run.ending else { break }
+            guard case .retry(let wait, _) = run.ending else { break }
             time.advance(by: wait)
             history = history.carried(run)
         }

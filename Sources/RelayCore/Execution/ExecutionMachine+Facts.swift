@@ -163,8 +163,9 @@ extension ExecutionMachine {
         switch step {
         case .end(.answered(let response, let source)):
             delivery = Delivery(context, response, by: source, attempts: attempts)
-        case .end(.undelivered(let ending, let failure)):
+        case .end(.undelivered(let ending, let failure, let pauseReason)):
             delivery = Delivery(context, ending, failure, answer: answer, attempts: attempts)
+            delivery.pauseReason = pauseReason
         default: preconditionFailure("a run was asked for its end at the step \(step)")
         }
         delivery.leavesDoubt = recovery.leavesDoubt

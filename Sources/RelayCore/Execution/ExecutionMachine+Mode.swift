@@ -62,7 +62,7 @@ extension ExecutionMachine {
 
     /// Another attempt after a wait, which of a run is the store's to keep.
     mutating func retry(at: Instant, _ failure: Failure, _ moment: Moment) {
-        if isDelivery { return end(.retry(after: moment.now.duration(to: at)), failure) }
+        if isDelivery { return end(.retry(after: moment.now.duration(to: at), .backoff), failure) }
         discardStreamed()
         isRetry = true
         step = .wait(until: at, failure)
@@ -79,11 +79,12 @@ extension ExecutionMachine {
             return ended(failure, moment)
         }
         // The end of a pause decides about the route, not about what became of this job.
-        end(.routePaused(reason: reason, end: recovery.endOfUnsafe(failure)), failure)
+        let ending = recovery.endOfUnsafe(failure).map { Settlement.Ending.dead($0) }
+        end(ending ?? .held(.routePaused), failure, pauseReason: reason)
     }
 
     mutating func hold(_ failure: Failure, _ moment: Moment) {
-        if isDelivery { end(.held, failure) } else { ended(failure, moment) }
+        if isDelivery { end(.held(.operatorHold), failure) } else { ended(failure, moment) }
     }
 
     /// No rule has anything left.
@@ -153,9 +154,9 @@ extension ExecutionMachine {
         let until = hold?.until ?? moment.now
         recovery.attemptInterrupted(failure, at: moment.now)
         guard recovery.attempts.isEmpty else {
-            return end(.retry(after: max(.seconds(1), moment.now.duration(to: until))), failure)
+            return end(.retry(after: max(.seconds(1), moment.now.duration(to: until)), .backoff), failure)
         }
-        end(.requeued(hold?.reason.waitReason), failure)
+        end(requeued(hold?.reason.waitReason), failure)
     }
 
     /// Whether a kept job failed only since the upstream refuses the credential, of which the route may get another, and no
@@ -177,7 +178,7 @@ extension ExecutionMachine {
         failure.exchange = refusal.exchange
         recovery.attemptInterrupted(failure, at: moment.now)
         if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
-        end(.requeued(.credentials), failure)
+        end(requeued(.credentials), failure)
     }
 
     /// Nobody wants the job any more, which waited after that failure.
@@ -193,12 +194,12 @@ extension ExecutionMachine {
         guard isDelivery else { return false }
         var failure = behindRedirect(found)
         let wasSent = failure.sent != .neverSent
-        let ending: Delivery.Ending
+        let ending: Settlement.Ending
         switch failure.kind {
         case .credentialsFailed where !wasSent:
             if let refused { notes.append(.tokenMissed(refused)) }
-            ending = .requeued(.credentials)
-        case .overloaded where !wasSent, .attemptUnrecorded: ending = .requeued(nil)
+            ending = requeued(.credentials)
+        case .overloaded where !wasSent, .attemptUnrecorded: ending = requeued(nil)
         case .storedBodyCorrupt: ending = .dead(.corrupt)
         // The content of a kept job comes from the disk.
         case .cancelled, .storedBodyUnread, .httpRequestError: ending = endOfStopped(failure)
@@ -221,11 +222,19 @@ extension ExecutionMachine {
         return true
     }
 
-    private func endOfStopped(_ failure: Failure) -> Delivery.Ending {
-        recovery.endOfUnsafe(failure).map { .dead($0) } ?? .requeued(nil)
+    private func endOfStopped(_ failure: Failure) -> Settlement.Ending {
+        recovery.endOfUnsafe(failure).map { .dead($0) } ?? requeued(nil)
     }
 
-    private mutating func end(_ ending: Delivery.Ending, _ failure: Failure) {
-        step = .end(.undelivered(ending, failure))
+    /// Back among those that wait, for a reason that is not the job's.
+    ///
+    /// Where the gate of the route says when, the job that waited longest is the next, unless others go on.
+    private func requeued(_ reason: WaitReason?) -> Settlement.Ending {
+        let hasGate = reason == .credentials || reason == .breakerOpen || reason == .rateLimited
+        return .requeued(after: hold?.pause ?? (hasGate ? .zero : .seconds(1)), reason)
+    }
+
+    private mutating func end(_ ending: Settlement.Ending, _ failure: Failure, pauseReason: String? = nil) {
+        step = .end(.undelivered(ending, failure, pauseReason: pauseReason))
     }
 }

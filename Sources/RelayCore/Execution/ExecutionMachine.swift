@@ -1,5 +1,5 @@
 package import RelayBase
-import RelayJobs
+package import RelayJobs
 package import RelayRoute
 
 /// One job on its way, between its waits: what happened goes in as an event, what the job needs next stands in `step`.
@@ -127,7 +127,7 @@ package struct ExecutionMachine: Sendable {
         /// Of a request.
         case failed(Failure)
         /// Of a run.
-        case undelivered(Delivery.Ending, Failure)
+        indirect case undelivered(Settlement.Ending, Failure, pauseReason: String?)
     }
 
     /// A fact that others are to be told at once.

@@ -77,7 +77,7 @@ extension Relay {
         switch failure.kind {
         case .deadlineExceeded: Delivery(context, .expired, nil)
         case .storedBodyCorrupt: Delivery(context, .dead(.corrupt), failure)
-        case .storedBodyUnread, .cancelled: Delivery(context, .requeued(nil), failure)
+        case .storedBodyUnread, .cancelled: Delivery(context, .requeued(after: .seconds(1), nil), failure)
         default: Delivery(context, .dead(.rejected), failure)
         }
     }

@@ -6,22 +6,9 @@ package import RelayRoute
 ///
 /// A run ends with the first wait: however long or short that is, it is the store that keeps it.
 package struct Delivery: Sendable {
-    package enum Ending: Sendable, Equatable {
-        case succeeded
-        case dead(EndReason)
-        /// Its time ran out.
-        case expired
-        /// Due again after a wait that a rule named.
-        case retry(after: Duration)
-        /// Not sent for a reason that is not the job's: nothing is burned.
-        case requeued(WaitReason?)
-        /// Put aside until an operator lets it go on.
-        case held
-        /// The route is to be paused, and the job waits for it, unless it has come to an `end`.
-        case routePaused(reason: String, end: EndReason?)
-    }
-
-    package var ending: Ending
+    package let ending: Settlement.Ending
+    /// Why the route is to be paused, for which the job waits unless it is over.
+    package var pauseReason: String?
     /// The run's view of the job; the store has the last word.
     package let report: JobReport
     /// The upstream's last answer, where there was one.
@@ -50,7 +37,7 @@ package struct Delivery: Sendable {
     /// The run ended otherwise; without a failure where nothing was tried.
     package init(
         _ context: JobContext,
-        _ ending: Ending,
+        _ ending: Settlement.Ending,
         _ failure: Failure?,
         answer: HTTPResponse? = nil,
         attempts: [Attempt] = []
@@ -73,23 +60,18 @@ package struct Delivery: Sendable {
     package var failure: Failure? { report.failure }
 }
 
-extension Delivery.Ending {
+extension Settlement.Ending {
     fileprivate var state: JobState {
         switch self {
         case .succeeded: .succeeded
-        case .dead, .routePaused(_, _?): .dead
+        case .dead: .dead
+        case .cancelled: .cancelled
         case .expired: .expired
         case .retry: .retrying
         case .requeued: .queued
-        case .held, .routePaused(_, nil): .held
+        case .held: .held
         }
     }
 
-    fileprivate var end: EndReason? {
-        switch self {
-        case .dead(let end): end
-        case .routePaused(_, let end): end
-        case .succeeded, .expired, .retry, .requeued, .held: nil
-        }
-    }
+    fileprivate var end: EndReason? { if case .dead(let end) = self { end } else { nil } }
 }

@@ -7,7 +7,7 @@ extension Delivery {
     /// How the run met the route's credential.
     var credential: DispatchMachine.Credential {
         switch ending {
-        case .requeued(.credentials): .failed
+        case .requeued(_, .credentials): .failed
         case .requeued: .unknown
         case .expired where failure == nil: .unknown
         default: .passed
@@ -83,29 +83,18 @@ extension Delivery {
     }
 
     private func ending(_ stop: Stop?) -> Settlement.Ending {
-        // A cancelled attempt comes back in one of several ways; that it was asked for is the reason.
-        if stop == .cancelled {
-            switch ending {
-            case .succeeded, .expired: break
-            case .dead(let end):
-                if failure?.kind == .cancelled || end == .outcomeUnknown { return .cancelled }
-            case .retry, .requeued, .held, .routePaused: return .cancelled
-            }
-        }
         switch ending {
-        case .succeeded: return .succeeded
-        case .dead(let end): return .dead(end)
-        case .expired: return .expired
-        case .retry(let wait): return .retry(after: wait, .backoff)
-        case .held: return .held(.operatorHold)
-        case .routePaused(_, let end): return end.map { .dead($0) } ?? .held(.routePaused)
-        case .requeued(let reason?)
-        where reason == .credentials || reason == .breakerOpen || reason == .rateLimited:
-            // The gate of the route says when, so that the job that waited longest is the next, unless others go on.
-            return .requeued(after: stop == nil ? hold?.pause ?? .zero : .zero, reason)
-        case .requeued(let reason):
-            guard stop == nil else { return .requeued(after: .zero, reason) }
-            return .requeued(after: hold?.pause ?? .seconds(1), reason ?? .throttled)
+        // A cancelled attempt comes back in one of several ways; that it was asked for is the reason.
+        case .dead(let end) where stop == .cancelled:
+            let isCancelled = failure?.kind == .cancelled || end == .outcomeUnknown || pauseReason != nil
+            return isCancelled ? .cancelled : ending
+        case .retry where stop == .cancelled, .requeued where stop == .cancelled,
+            .held where stop == .cancelled:
+            return .cancelled
+        case .requeued(let wait, let reason):
+            return stop == nil
+                ? .requeued(after: wait, reason ?? .throttled) : .requeued(after: .zero, reason)
+        case .succeeded, .dead, .cancelled, .expired, .retry, .held: return ending
         }
     }
 }

@@ -216,7 +216,7 @@ extension JobRun {
             self.settlement = settlement
             self.settlement.attempts.removeFirst(recorded)
             report = delivery.report
-            if case .routePaused(let reason, _) = delivery.ending { pauseReason = reason }
+            pauseReason = delivery.pauseReason
             credential = delivery.credential
             room = delivery.room
             if case .requeued = delivery.ending { hold = delivery.hold }

@@ -26,7 +26,10 @@ extension Checker {
         job.stage = .waiting(until: until)
         job.earlierAttempts = job.attemptBegan.count
         forgive(job)
-        if case .requeued(.credentials) = delivery.ending, !job.isRefusedForGood {} else { job.renewed = 0 }
+        if case .requeued(_, .credentials) = delivery.ending, !job.isRefusedForGood {
+        } else {
+            job.renewed = 0
+        }
         job.isRefusedForGood = false
         // Each run may go to every upstream again.
         (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
@@ -56,10 +59,10 @@ extension Checker {
         case .succeeded: "delivered \(report.status?.rawValue ?? 0) by \(report.source?.rawValue ?? "nobody")"
         case .dead(let reason): "dead \(reason.rawValue), \(kind)"
         case .expired: "expired \(kind)"
-        case .retry(let after): "waits \(after.saturatedNanoseconds)"
-        case .requeued(let reason): "back \(reason?.name ?? "now"), \(kind)"
+        case .retry(let after, _): "waits \(after.saturatedNanoseconds)"
+        case .requeued(_, let reason): "back \(reason?.name ?? "now"), \(kind)"
         case .held: "held"
-        case .routePaused: "paused"
+        case .cancelled: "cancelled"
         }
     }
 
@@ -73,13 +76,13 @@ extension Checker {
                 return nil
             }
             delivered(job, response, source)
-        case .retry(let after):
+        case .retry(let after, _):
             guard case .waiting(let until) = job.stage, now + after.saturatedNanoseconds == until else {
                 fail(job, "a run ends with another wait than its rule's")
                 return nil
             }
             return until
-        case .requeued(let reason): return putBack(job, reason, failure)
+        case .requeued(_, let reason): return putBack(job, reason, failure)
         case .dead(let reason): died(job, failure, reason, delivery)
         case .expired:
             if unsafeEnd(job, failure) != nil {
@@ -87,7 +90,7 @@ extension Checker {
             }
             note(.durableExpired)
             if now < job.deadline { fail(job, "a durable job expires before its time") }
-        case .held, .routePaused: fail(job, "a durable job is put aside by no rule")
+        case .held, .cancelled: fail(job, "a durable job is put aside by no rule")
         }
         return nil
     }

@@ -52,7 +52,7 @@ extension Confined where Value == World {
                 history.spentAttempts += 1
             }
         }
-        if value.plant == .burnsWait, case .requeued(.credentials) = delivery.ending {
+        if value.plant == .burnsWait, case .requeued(_, .credentials) = delivery.ending {
             history.spentAttempts += 1
         }
     }
