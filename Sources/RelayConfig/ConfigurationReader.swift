@@ -1,3 +1,4 @@
+import RelayBase
 import RelayJSON
 
 /// The result of reading a configuration.

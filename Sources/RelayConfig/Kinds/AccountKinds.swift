@@ -1,3 +1,4 @@
+import RelayBase
 import RelayJSON
 
 extension ValueKind where Value == UInt32 {

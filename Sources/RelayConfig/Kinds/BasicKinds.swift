@@ -29,33 +29,57 @@ extension ValueKind where Value == Int {
 
     /// A number of bytes, written with a unit.
     static func size(_ range: ClosedRange<Int>) -> ValueKind {
-        let limits = "from \(SizeText.text(range.lowerBound)) to \(SizeText.text(range.upperBound))"
-        let shape = Shape.text(
-            TextShape("a size \(limits), such as \"16MiB\"", pattern: "^[0-9]+(B|KiB|MiB|GiB)$")
-        )
-        return ValueKind(shape) { node, _, reading in
+        amount(
+            "size",
+            range,
+            such: "such as \"16MiB\"",
+            pattern: "^[0-9]+(B|KiB|MiB|GiB)$",
+            units: "the units are B, KiB, MiB and GiB",
+            SizeText.parse,
+            SizeText.text
+        ) { $0 >= 1024 ? SizeText.text(Int($0)) : "\($0)B\" or \"\($0)MiB" }
+    }
+}
+
+extension ValueKind where Value == Duration {
+    /// A time, written with units.
+    static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
+        amount(
+            "duration",
+            range,
+            such: "such as \"250ms\" or \"1h30m\"",
+            pattern: "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$",
+            units: "whole numbers with d, h, m, s and ms, in this order",
+            DurationText.parse,
+            DurationText.text
+        ) { "\($0)s\" or \"\($0)ms" }
+    }
+}
+
+extension ValueKind where Value: Comparable {
+    /// A text of numbers and units; who leaves the units out is told, with `meant` in quotes.
+    fileprivate static func amount(
+        _ name: String,
+        _ range: ClosedRange<Value>,
+        such examples: String,
+        pattern: String,
+        units: String,
+        _ parse: @escaping (String) -> Value?,
+        _ write: @escaping (Value) -> String,
+        meant: @escaping (Int64) -> String
+    ) -> ValueKind {
+        let what = "a \(name) from \(write(range.lowerBound)) to \(write(range.upperBound)), \(examples)"
+        return ValueKind(.text(TextShape(what, pattern: pattern))) { node, _, reading in
             if case .number(let number) = node.content {
-                let hint = number.int64.map { value in
-                    let text = value >= 1024 ? SizeText.text(Int(value)) : "\(value)B\" or \"\(value)MiB"
-                    return "write \"\(text)\""
-                }
-                reading.error("a size needs a unit", at: node.range, hint: hint)
+                let hint = number.int64.map { "write \"\(meant($0))\"" }
+                reading.error("a \(name) needs a unit", at: node.range, hint: hint)
                 return nil
             }
-            guard let value = node.text.flatMap(SizeText.parse) else {
-                reading.error(
-                    "expected \(shape.what)",
-                    at: node.range,
-                    hint: "the units are B, KiB, MiB and GiB"
-                )
-                return nil
-            }
-            guard range.contains(value) else {
-                reading.refuse(node, expected: shape)
-                return nil
-            }
-            return value
-        }.writing { .string(SizeText.text($0)) }
+            let value = node.text.flatMap(parse)
+            if let value, range.contains(value) { return value }
+            reading.error("expected \(what)", at: node.range, hint: value == nil ? units : nil)
+            return nil
+        }.writing { .string(write($0)) }
     }
 }
 
@@ -69,39 +93,6 @@ extension ValueKind where Value == Double {
             }
             return value
         }.writing { .number(JSONNumber(text: "\($0)")) }
-    }
-}
-
-extension ValueKind where Value == Duration {
-    /// A time, written with units.
-    static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
-        let limits = "from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
-        let shape = Shape.text(
-            TextShape(
-                "a duration \(limits), such as \"250ms\" or \"1h30m\"",
-                pattern: "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
-            )
-        )
-        return ValueKind(shape) { node, _, reading in
-            if case .number(let number) = node.content {
-                let hint = number.int64.map { "write \"\($0)s\" or \"\($0)ms\"" }
-                reading.error("a duration needs a unit", at: node.range, hint: hint)
-                return nil
-            }
-            guard let value = node.text.flatMap(DurationText.parse) else {
-                reading.error(
-                    "expected \(shape.what)",
-                    at: node.range,
-                    hint: "whole numbers with d, h, m, s and ms, in this order"
-                )
-                return nil
-            }
-            guard range.contains(value) else {
-                reading.refuse(node, expected: shape)
-                return nil
-            }
-            return value
-        }.writing { .string(DurationText.text($0)) }
     }
 }
 
@@ -133,19 +124,10 @@ extension ValueKind where Value == String {
     /// - Throws: when `text` does not match `namePattern`.
     static func checkName(_ text: String) throws(Refusal) -> String {
         let bytes = Array(text.utf8)
-        let isName = bytes.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        let beginsWell = bytes.first.map {
-            ![UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0)
-        }
-        guard isName, beginsWell == true else {
+        let separators: [UInt8] = [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")]
+        guard bytes.allSatisfy({ $0.isSmallLetter || $0.isDigit || separators.contains($0) }),
+            let first = bytes.first, !separators.contains(first)
+        else {
             throw Refusal(
                 "a name has only lower-case letters, digits, \".\", \"_\" and \"-\", and begins with one of the first two"
             )
@@ -167,4 +149,8 @@ extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue
             return value
         }.writing { .string($0.rawValue) }
     }
+}
+
+extension UInt8 {
+    var isSmallLetter: Bool { self &- UInt8(ascii: "a") < 26 }
 }

@@ -15,12 +15,7 @@ enum FieldUse {
 
 /// - Throws: when `name` is no field name or may not be used so.
 func checkFieldName(_ name: String, for use: FieldUse) throws(Refusal) -> FieldName {
-    guard let field = FieldName(name), name.utf8.count <= 256 else {
-        throw Refusal("not a valid header name")
-    }
-    if field.isOfTheRelay {
-        throw Refusal("the header \"\(printable(name))\" is written by the relay itself", hint: "remove it")
-    }
+    let field = try FieldName(setting: name)
     if use == .set, credentialFields.contains(field.lowercasedText) {
         throw Refusal("a credential may not stand here", hint: "use \"auth\" and a secret reference")
     }

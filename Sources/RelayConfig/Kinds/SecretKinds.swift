@@ -60,8 +60,7 @@ private var secretSection: Section<SecretDraft> {
         if draft.environment != nil {
             reading.warn(
                 "an environment variable can be read under /proc",
-                in: node,
-                at: ["env"],
+                at: node.place("env"),
                 hint: "prefer {\"credential\": …} or {\"file\": …}"
             )
         }
@@ -85,13 +84,8 @@ extension ValueKind where Value == String {
         .text("the name of an environment variable", pattern: "^[A-Za-z_][A-Za-z0-9_]*$") {
             text throws(Refusal) in
             let isName = text.utf8.enumerated().allSatisfy { index, byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "_"):
-                    true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): index > 0
-                default: false
-                }
+                // Letters of both cases differ in one bit.
+                (byte | 0x20).isSmallLetter || byte == UInt8(ascii: "_") || index > 0 && byte.isDigit
             }
             guard !text.isEmpty, isName, text.utf8.count <= 255 else {
                 throw Refusal("not the name of an environment variable")

@@ -72,16 +72,8 @@ extension ValueKind where Value == FailureKind {
     /// The name of a kind of failure that the route defines.
     static var kindName: ValueKind {
         .text("a kind such as \"busy\"", pattern: "^[a-z][a-z0-9_]*$") { text throws(Refusal) in
-            let isName = text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-            guard isName, text.utf8.count <= 64, let first = text.utf8.first, first >= UInt8(ascii: "a")
-            else {
+            let isName = text.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+            guard isName, text.utf8.count <= 64, text.utf8.first?.isSmallLetter == true else {
                 throw Refusal(
                     "a kind has only lower-case letters, digits and \"_\", and begins with a letter"
                 )

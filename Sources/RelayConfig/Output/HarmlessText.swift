@@ -52,7 +52,7 @@ enum HarmlessText {
         guard halves.dropFirst().allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return false }
         return halves[0].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             (1...20).contains(label.utf8.count)
-                && label.utf8.allSatisfy { isSmallLetter($0) || $0.isDigit || $0 == UInt8(ascii: "-") }
+                && label.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
         }
     }
 
@@ -63,9 +63,7 @@ enum HarmlessText {
         }
         return text.utf8.count <= 16
             && text.utf8.allSatisfy {
-                isSmallLetter($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                $0.isSmallLetter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
             }
     }
-
-    private static func isSmallLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 }

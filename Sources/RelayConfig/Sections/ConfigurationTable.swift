@@ -52,7 +52,7 @@ enum ConfigurationTable {
             checkListeners(node, &reading)
             checkUploads(draft.limits, node, &reading)
             if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
-                reading.warn("there are no routes: every request is answered 404", in: node, at: ["routes"])
+                reading.warn("there are no routes: every request is answered 404", at: node.place("routes"))
             }
         }
     }

@@ -27,11 +27,7 @@ extension ConfigurationTable {
                 checkUnique("file_exists", in: list, "source", &reading)
                 let controls = list.elements.enumerated().filter { $0.element["control"] != nil }
                 for (index, _) in controls.dropFirst() {
-                    reading.error(
-                        "another source has \"control\" too",
-                        in: list,
-                        at: ["\(index)", "control"]
-                    )
+                    reading.error("another source has \"control\" too", at: list.place("\(index)", "control"))
                 }
             }
         }
@@ -55,8 +51,7 @@ extension ConfigurationTable {
             guard draft.control == false else { return }
             reading.error(
                 "\"control\" takes true",
-                in: node,
-                at: ["control"],
+                at: node.place("control"),
                 hint: "write true, or remove the source"
             )
         }

@@ -84,8 +84,7 @@ extension ConfigurationTable {
             if names.contains(name) { return }
             reading.error(
                 "no credential named \"\(name)\"",
-                in: node,
-                at: ["credential"],
+                at: node.place("credential"),
                 hint: nearestWord(to: name, among: names).map { "did you mean \"\($0)\"?" }
                     ?? "define it under \"credentials\""
             )

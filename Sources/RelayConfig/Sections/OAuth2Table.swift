@@ -134,8 +134,7 @@ extension ConfigurationTable {
         let ranges = special.ranges.map { "\"\($0)\"" }.joined(separator: ", ")
         reading.error(
             "the host is \(special.what), which the relay does not dial",
-            in: node,
-            at: tokens,
+            at: node.place(tokens),
             hint: "if it is meant, add \"allow_addresses\": [\(ranges)] to the \(owner)"
         )
     }
@@ -152,8 +151,7 @@ extension ConfigurationTable {
         }
         reading.warn(
             "the credential crosses the network unencrypted",
-            in: node,
-            at: tokens,
+            at: node.place(tokens),
             hint: "use https if the upstream can"
         )
     }

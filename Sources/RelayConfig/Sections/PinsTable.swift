@@ -34,16 +34,14 @@ extension ConfigurationTable {
             if pins.isEnforced, isWhole, Set(pins.keys).count == 1 {
                 reading.error(
                     "enforced pins need a second key: with one a lost key makes the upstream unreachable",
-                    in: node,
-                    at: ["spki_sha256"],
+                    at: node.place("spki_sha256"),
                     hint: "add that of a backup key, or write \"enforce\": false"
                 )
             }
             if let until = pins.until, until <= reading.wallSeconds {
                 reading.warn(
                     "these pins no longer count",
-                    in: node,
-                    at: ["until"],
+                    at: node.place("until"),
                     hint: "renew or remove them"
                 )
             }
@@ -59,16 +57,9 @@ extension ConfigurationTable {
             guard let url = try? UpstreamURL(parsing: text) else { return }
             if url.isTLS { hosts.append(url.host) }
         }
-        if hosts.isEmpty {
-            reading.error("the route has no https upstream to pin", in: node, at: ["tls", "pins"])
-        } else if let host = pins.host, !hosts.contains(where: pins.applies) {
-            reading.error(
-                "no https upstream of the route is at \"\(printable(host))\"",
-                in: node,
-                at: ["tls", "pins", "host"],
-                hint: nearestWord(to: host, among: hosts).map { "did you mean \"\($0)\"?" }
-            )
-        }
+        guard let fault = pins.fault(hosts: hosts) else { return }
+        let place = ["tls", "pins"] + (hosts.isEmpty ? [] : ["host"])
+        reading.error(fault.message, at: node.place(place), hint: fault.hint)
     }
 }
 

@@ -131,8 +131,7 @@ extension ConfigurationTable {
                 let limit = DurationText.text(draft.maxInterval)
                 reading.error(
                     "base_interval is longer than max_interval (\(limit)\(isDefault ? ", the default" : ""))",
-                    in: node,
-                    at: ["base_interval"]
+                    at: node.place("base_interval")
                 )
             }
         }

@@ -33,8 +33,7 @@ extension ConfigurationTable {
             if route.policy.delivery.mode == .durable {
                 reading.error(
                     "a route that keeps its requests cannot promise their callers an answer",
-                    in: node,
-                    at: ["never_fails"],
+                    at: node.place("never_fails"),
                     hint: "remove it, or write \"delivery\": {\"mode\": \"sync\"}"
                 )
             } else {
@@ -65,8 +64,7 @@ extension ConfigurationTable {
             where keys.contains(name.lowercased()) && template.changesWithAttempts {
                 reading.error(
                     "\(name) would change with every attempt, so that none could be told to be the same request",
-                    in: node,
-                    at: ["prepare", "\(index)", "set_header", name],
+                    at: node.place("prepare", "\(index)", "set_header", name),
                     hint: "set it with \"each\": \"job\""
                 )
             }
@@ -74,18 +72,9 @@ extension ConfigurationTable {
     }
 
     static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
-        guard route.policy.timeouts.attempt > route.policy.timeouts.total, node["timeouts"] != nil else {
-            return
-        }
-        let (attempt, total) = (
-            DurationText.text(route.policy.timeouts.attempt), DurationText.text(route.policy.timeouts.total)
-        )
+        guard let fault = route.policy.timeouts.fault, node["timeouts"] != nil else { return }
         let key = node["timeouts"]?.value["attempt"] == nil ? "total" : "attempt"
-        reading.error(
-            "timeouts.attempt (\(attempt)) is longer than timeouts.total (\(total))",
-            in: node,
-            at: ["timeouts", key]
-        )
+        reading.error(fault, at: node.place("timeouts", key))
     }
 
     private static func definedKinds(at key: String, _ inner: String?, in node: JSONNode) -> [String] {
@@ -100,24 +89,19 @@ extension ConfigurationTable {
             guard let words = element["on"]?.value else { continue }
             for (place, word) in words.elements.enumerated() {
                 guard let text = word.text, case .kind = FailureMatcher.token(text), !kinds.contains(text)
-                else {
-                    continue
-                }
+                else { continue }
                 let tokens = ["\(index)", "on", "\(place)"]
                 if reservedKinds.contains(text) {
                     reading.error(
                         "\"\(text)\" is not available in this version: remove it",
-                        in: list,
-                        at: tokens
+                        at: list.place(tokens)
                     )
                     continue
                 }
-                let words = kinds + FailureGroup.allCases.map(\.rawValue) + ["any", "exhausted"]
                 reading.error(
                     "no rule of this route names a failure \"\(printable(text))\"",
-                    in: list,
-                    at: tokens,
-                    hint: nearestWord(to: text, among: words).map { "did you mean \"\($0)\"?" }
+                    at: list.place(tokens),
+                    hint: FailureMatcher.meant(by: text, kinds: kinds)
                 )
             }
         }
@@ -144,15 +128,13 @@ extension ConfigurationTable {
         if !upstreams.contains(name) {
             reading.error(
                 "the route has no upstream named \"\(printable(name))\"",
-                in: list,
-                at: tokens,
+                at: list.place(tokens),
                 hint: taking ?? meantUpstream(name, among: upstreams)
             )
         } else if name == upstreams.first {
             reading.warn(
                 "this rule never acts: a job is never sent back to the first upstream",
-                in: list,
-                at: tokens,
+                at: list.place(tokens),
                 hint: taking ?? meantUpstream(name, among: upstreams)
             )
         }
@@ -182,24 +164,21 @@ extension ConfigurationTable {
             {
                 reading.error(
                     "the route has no credential that can be fetched anew",
-                    in: list,
-                    at: ["\(index)", "refresh_credentials"],
+                    at: list.place("\(index)", "refresh_credentials"),
                     hint: taking ?? "give it an \"auth\" of an OAuth2 type"
                 )
             }
             if isStale(element), node["response"]?.value["cache_last_good"] == nil {
                 reading.error(
                     "the route keeps no answers",
-                    in: list,
-                    at: ["\(index)", "respond", "as"],
+                    at: list.place("\(index)", "respond", "as"),
                     hint: taking ?? "give it \"response\": {\"cache_last_good\": {\"max_age\": \"6h\"}}"
                 )
             }
             if let ending, !isPassed(ending, by: element) {
                 reading.warn(
                     "this rule is never reached: \"\(printable(ending["name"]?.value.text ?? ""))\" ends every failure above it",
-                    in: list,
-                    at: ["\(index)"]
+                    at: list.place("\(index)")
                 )
             }
             if endsEverything(element, route), ending == nil || !isFinal(ending) && isFinal(element) {
@@ -225,8 +204,7 @@ extension ConfigurationTable {
         let isOwn = route.policy.delivery.mode == .durable && route.policy.delivery.maxAttempts != nil
         reading.warn(
             "the rule allows \(draft.attempts) attempts, but the route ends after \(attemptLimit(route))",
-            in: list,
-            at: ["\(index)", "retry", key],
+            at: list.place("\(index)", "retry", key),
             hint: "raise the route's \"\(isOwn ? "delivery.max_attempts" : "max_attempts")\""
         )
     }

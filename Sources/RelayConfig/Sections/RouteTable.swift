@@ -21,9 +21,8 @@ extension ConfigurationTable {
         }
         trafficFields
         Field("max_attempts", .integer(1...100), \.policy.maxAttempts) {
-            "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the "
-                + "wire do not count here; they do in the max_attempts of a rule, and a request makes 100 of them "
-                + "at most."
+            "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the wire "
+                + "do not count here; they do in the max_attempts of a rule, and a request makes 100 of them at most."
         }
         Field("idempotency", idempotency.kind, \.policy.idempotency) {
             "A key that makes repeating requests safe."

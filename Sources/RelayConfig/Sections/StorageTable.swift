@@ -25,8 +25,7 @@ extension ConfigurationTable {
             guard storage.sync == .off else { return }
             reading.warn(
                 "202 then does not mean that a job survives a power cut",
-                in: node,
-                at: ["sync"],
+                at: node.place("sync"),
                 hint: "write \"full\""
             )
         }

@@ -27,10 +27,9 @@ extension ConfigurationTable {
         Field("throttling", throttling.kind, \.policy.traffic.throttling) {
             "What becomes of an upstream's word that there is too much: Retry-After of 429 and 503, and RateLimit, "
                 + "RateLimit-Remaining, X-RateLimit-Remaining and X-Rate-Limit-Remaining with their Reset on any "
-                + "answer, hold back requests like the one it answers, and all once a second kind is told so. "
-                + "A request that cannot wait so long fails with "
-                + "rate_limited, and kept jobs wait. An upstream that answers 429 is sent less in a second from then on, "
-                + "and more again while it takes that."
+                + "answer, hold back requests like the one it answers, and all once a second kind is told so. A "
+                + "request that cannot wait so long fails with rate_limited, and kept jobs wait. An upstream that "
+                + "answers 429 is sent less in a second from then on, and more again while it takes that."
         }
         Field("rate_limit", rateLimit.kind, \.policy.traffic.rateLimit) {
             "How fast the route sends, retries included; without the key as fast as there is work. A request waits "
@@ -81,16 +80,14 @@ extension ConfigurationTable {
             {
                 reading.error(
                     "a status below 400 is no failure",
-                    in: node,
-                    at: ["on"],
+                    at: node.place("on"),
                     hint: "name statuses from 400 up, such as \"500\" or \"4xx\""
                 )
             }
             guard breaker.maxBreakDuration < breaker.breakDuration else { return }
             reading.error(
                 "the longest break is shorter than the first",
-                in: node,
-                at: [node["max_break_duration"] == nil ? "break_duration" : "max_break_duration"],
+                at: node.place(node["max_break_duration"] == nil ? "break_duration" : "max_break_duration"),
                 hint: "give max_break_duration at least break_duration"
             )
         }

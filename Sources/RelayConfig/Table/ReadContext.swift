@@ -92,47 +92,26 @@ struct ReadContext {
 
 extension ReadContext {
     mutating func error(_ message: String, at range: Range<Int>, hint: String? = nil) {
-        add(
-            Finding(
-                isError: true,
-                range: range,
-                pointer: JSONPointer(tokens: path),
-                message: message,
-                hint: hint
-            )
-        )
+        let pointer = JSONPointer(tokens: path)
+        add(Finding(isError: true, range: range, pointer: pointer, message: message, hint: hint))
     }
 
     mutating func warn(_ message: String, at range: Range<Int>, hint: String? = nil) {
-        add(
-            Finding(
-                isError: false,
-                range: range,
-                pointer: JSONPointer(tokens: path),
-                message: message,
-                hint: hint
-            )
-        )
+        let pointer = JSONPointer(tokens: path)
+        add(Finding(isError: false, range: range, pointer: pointer, message: message, hint: hint))
     }
 
-    /// Reports something about a value below `node`, which stands at the current path.
-    mutating func error(_ message: String, in node: JSONNode, at tokens: [String], hint: String? = nil) {
-        report(isError: true, message, in: node, at: tokens, hint: hint)
+    mutating func error(_ message: String, at place: JSONNode.Place, hint: String? = nil) {
+        report(isError: true, message, place, hint)
     }
 
-    mutating func warn(_ message: String, in node: JSONNode, at tokens: [String], hint: String? = nil) {
-        report(isError: false, message, in: node, at: tokens, hint: hint)
+    mutating func warn(_ message: String, at place: JSONNode.Place, hint: String? = nil) {
+        report(isError: false, message, place, hint)
     }
 
-    private mutating func report(
-        isError: Bool,
-        _ message: String,
-        in node: JSONNode,
-        at tokens: [String],
-        hint: String?
-    ) {
-        let pointer = JSONPointer(tokens: path + tokens)
-        let range = node.nearest(to: tokens)
+    private mutating func report(isError: Bool, _ message: String, _ place: JSONNode.Place, _ hint: String?) {
+        let pointer = JSONPointer(tokens: path + place.tokens)
+        let range = place.node.nearest(to: place.tokens)
         add(Finding(isError: isError, range: range, pointer: pointer, message: message, hint: hint))
     }
 
@@ -233,6 +212,15 @@ extension ReadContext {
 }
 
 extension JSONNode {
+    /// A value below a node, which stands at the path that is read.
+    struct Place {
+        let node: JSONNode
+        let tokens: [String]
+    }
+
+    func place(_ tokens: String...) -> Place { Place(node: self, tokens: tokens) }
+    func place(_ tokens: [String]) -> Place { Place(node: self, tokens: tokens) }
+
     /// The range of the value at `tokens` below this node, or of the last one on the way that exists.
     func nearest(to tokens: [String]) -> Range<Int> {
         var node = self

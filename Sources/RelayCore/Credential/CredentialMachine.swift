@@ -43,7 +43,7 @@ package struct CredentialMachine: Sendable {
     /// A caller needs a token; `refused` is the generation an upstream has just refused, so that a newer one is needed.
     package mutating func tokenWanted(refused: UInt64?, now: Instant) -> Action {
         if let token, token.generation > refused ?? 0, token.expiresAt.map({ now < $0 }) ?? true {
-            guard !isRefreshing, isDue(token, now), failure.map({ now >= $0.until }) ?? true else {
+            guard !isRefreshing, isDue(now), failure.map({ now >= $0.until }) ?? true else {
                 return .use(token)
             }
             isRefreshing = true
@@ -57,7 +57,7 @@ package struct CredentialMachine: Sendable {
 
     /// The token that a caller would simply use, where it stays in force until `end`.
     package func calmToken(_ now: Instant, until end: Instant) -> Token? {
-        guard let token, !isRefreshing, failure == nil, !isDue(token, now),
+        guard let token, !isRefreshing, failure == nil, !isDue(now),
             token.expiresAt.map({ end < $0 }) ?? true
         else { return nil }
         return token
@@ -89,7 +89,7 @@ package struct CredentialMachine: Sendable {
 
     private var refreshAt: Instant?
 
-    private func isDue(_ token: Token, _ now: Instant) -> Bool {
+    private func isDue(_ now: Instant) -> Bool {
         refreshAt.map { now >= $0 } ?? false
     }
 }

@@ -22,7 +22,7 @@ struct RequestLine {
         while index < end, isToken(bytes[index]) { index &+= 1 }
         guard index < end else { return nil }
         guard bytes[index] == space, index > methodStart else {
-            throw methodFault(bytes, at: index, methodStart)
+            throw methodFault(bytes[index])
         }
         method = methodStart..<index
         guard method.count <= limits.method else { throw fault(.methodTooLong) }
@@ -68,8 +68,8 @@ func parseVersion(
     return Int(bytes[start + 7] - UInt8(ascii: "0"))
 }
 
-private func methodFault(_ bytes: Span<UInt8>, at index: Int, _ start: Int) -> HTTPParseError {
-    switch bytes[index] {
+private func methodFault(_ byte: UInt8) -> HTTPParseError {
+    switch byte {
     case lineFeed: fault(.bareLineFeed)
     // A word alone, or a second empty line.
     case carriageReturn: fault(.badRequestLine)

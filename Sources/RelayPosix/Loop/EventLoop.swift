@@ -8,7 +8,6 @@ import Synchronization
 /// and output, without a hop. All that the loop owns is touched on its thread alone;
 /// other threads use `execute`. Work handed over after `stop` is never run.
 package final class EventLoop: TaskExecutor {
-    package let name: String
     /// The work of a turn on its events is one operation.
     package let activity: Activity
     @usableFromInline let thread: UInt
@@ -32,7 +31,6 @@ package final class EventLoop: TaskExecutor {
 
     /// Runs on the thread that will be the loop's.
     private init(name: String) throws(PosixError) {
-        self.name = name
         activity = Activity(name)
         thread = currentThread()
         epoll = FileDescriptor(try PosixError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC))))

@@ -1,6 +1,6 @@
 import COpenSSL
-import RelayBase
-import RelayRoute
+package import RelayBase
+package import RelayRoute
 
 /// The settings that the TLS connections of one `TLSSettings` share: trust, client certificate, protocol versions.
 @safe final class TLSContext {
@@ -125,5 +125,26 @@ import RelayRoute
     private static func credentials(_ detail: String) -> Failure {
         ERR_clear_error()
         return Failure(.credentialsFailed, sent: .neverSent, detail)
+    }
+}
+
+/// Finds before the first connection what would keep TLS connections from being made.
+package enum TLSTrust {
+    /// Loads the certificates and keys that the settings name, and lets them go again.
+    ///
+    /// - Parameters:
+    ///   - settings: what connections are to be made with.
+    ///   - secrets: reads a client certificate or key.
+    /// - Returns: what cannot be loaded, by name, never its content; nil when nothing is wrong.
+    package static func check(
+        _ settings: TLSSettings,
+        secrets: (SecretReference) -> Secret?
+    ) -> String? {
+        do throws(Failure) {
+            _ = try TLSContext(settings, secrets: secrets)
+            return nil
+        } catch {
+            return error.detail
+        }
     }
 }

@@ -46,7 +46,7 @@ import RelayPosix
         switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
-        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: true))
+        case SSL_ERROR_SYSCALL: return .failed(systemFault())
         default: return .failed(fault(isHandshake: true))
         }
     }
@@ -89,7 +89,7 @@ import RelayPosix
         switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
-        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: false))
+        case SSL_ERROR_SYSCALL: return .failed(systemFault())
         default: return .failed(fault(isHandshake: false))
         }
     }
@@ -101,7 +101,7 @@ import RelayPosix
         if result == 1 { return .bytes(count) }
         switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
-        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: false))
+        case SSL_ERROR_SYSCALL: return .failed(systemFault())
         default: return .failed(fault(isHandshake: false))
         }
     }
@@ -117,7 +117,7 @@ import RelayPosix
         WireFault.tls(verdict: unsafe Int(SSL_get_verify_result(ssl)), isHandshake: isHandshake)
     }
 
-    private func systemFault(isHandshake: Bool) -> WireFault {
+    private func systemFault() -> WireFault {
         let reason = Errno.current
         ERR_clear_error()
         return WireFault(

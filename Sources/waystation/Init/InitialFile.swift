@@ -4,7 +4,6 @@ import RelayPosix
 /// Where a first configuration is written.
 struct InitialFile {
     let path: String
-    private let isForced: Bool
     /// Whether something stands there that is to be replaced.
     private let isThere: Bool
     private let isShipped: Bool
@@ -13,7 +12,6 @@ struct InitialFile {
     ///   anybody is asked anything.
     init(_ path: String, isForced: Bool) throws(CommandFailure) {
         self.path = path
-        self.isForced = isForced
         var facts = stat()
         isThere = unsafe lstat(path, &facts) == 0
         if isThere {

@@ -27,8 +27,6 @@ struct Moments {
         return format(moment, isToday(moment) ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S") + "." + digits
     }
 
-    func precise(_ moment: WallTime?) -> String { moment.map { precise($0.milliseconds) } ?? "–" }
-
     func precise(_ text: String?) -> String {
         told(text) { precise($0) }
     }

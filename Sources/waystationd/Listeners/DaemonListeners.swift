@@ -32,8 +32,6 @@ struct DaemonListeners: ~Copyable {
         }
     }
 
-    var count: Int { open.count }
-
     /// A copy of every listener for one loop.
     func copies() throws(StartError) -> [(identity: ListenerIdentity, descriptor: Int32)] {
         var copies: [(identity: ListenerIdentity, descriptor: Int32)] = []
