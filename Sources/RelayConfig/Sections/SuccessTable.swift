@@ -133,7 +133,7 @@ extension ResponseRules {
         set { expectsJSON = newValue == .json }
     }
 
-    fileprivate var rewritesLocation: Bool {
+    var rewritesLocation: Bool {
         get { locationPrefix != nil }
         set { locationPrefix = newValue ? "" : nil }
     }
