@@ -29,17 +29,14 @@ struct CollectedWordsTests {
     @Test(
         "Words that the documents of the interface are given where they are written",
         arguments: [
-            "waystationd/Status/StatusReport.swift", "RelayServer/API/Routes/RouteView.swift",
-            "RelayServer/Documents/RouteState+Document.swift", "RelayServer/Stream/StreamOutcome.swift",
+            "RelayServer/Documents/StatusReport.swift", "RelayServer/Documents/RouteSituation.swift",
+            "RelayServer/Documents/RouteSituation+Members.swift", "RelayServer/Documents/ListedOutcome.swift",
         ]
     )
     func written(path: String) throws {
         let text = Self.source(path)
         try #require(!text.isEmpty)
-        for word in Self.values(
-            of: ["state", "reason", "end", "outcome", "source", "next", "sent"],
-            in: text
-        ) {
+        for word in Self.values(in: text) {
             #expect(!Glossary.meanings(of: word).isEmpty, "\(word) of \(path)")
         }
     }
@@ -49,22 +46,13 @@ struct CollectedWordsTests {
 
     @Test("The collector finds words, so that it can miss some")
     func control() {
-        let text =
-            #"json.member("state", isPaused ? "paused" : other)\njson.member("name", "x_y"); f.member("end", end)"#
-        #expect(Self.values(of: ["state", "end"], in: text) == ["paused"])
+        let text = #".required("state", .word(["paused", "gone"]), "A text.") { $0.state }"#
+        #expect(Self.values(in: text) == ["paused", "gone"])
     }
 
-    /// The literals that members of these names are given.
-    private static func values(of names: Set<String>, in text: String) -> [String] {
-        text.split(separator: "member(").dropFirst().flatMap { call -> [String] in
-            var depth = 1
-            let body = call.prefix { character in
-                depth += character == "(" ? 1 : character == ")" ? -1 : 0
-                return depth > 0
-            }
-            let found = literals(in: String(body))
-            return found.first.map(names.contains) == true ? Array(found.dropFirst()) : []
-        }
+    /// The words that stand in the lists of words of members.
+    private static func values(in text: String) -> [String] {
+        text.split(separator: ".word([").dropFirst().flatMap { literals(in: String($0.prefix { $0 != "]" })) }
     }
 
     /// The texts between two quotation marks that look like words.

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayEngineBench
+import RelayInterface
 import RelayJSON
 import RelayPosix
 import RelayRoute
@@ -40,23 +41,25 @@ struct StatusReportTests {
     }
 
     private func report(_ bench: DurableBench, _ trouble: Trouble) -> StatusReport {
-        StatusReport(
-            engine: bench.engine,
-            durable: bench.jobs,
-            startedAt: 0,
-            startedTicks: SystemClock.monotonic() - 5_000_000_000,
-            connections: 3,
-            refusedConnections: 4,
-            spool: SpoolQuota(limit: 7),
-            memory: MemoryMachine(limit: 9),
-            reloadError: trouble == .reload ? "it is wrong" : nil,
-            isConstrained: trouble == .constrained,
-            hidesCallers: trouble == .hidden,
-            storageState: trouble == .stalled
-                ? .stalled : trouble == .gone ? .gone : bench.jobs.acceptance.lacksRoom ? .full : .ok,
-            facts: bench.jobs.watch.facts,
-            journal: (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
+        let storage: StorageState =
+            switch trouble {
+            case .stalled: .stalled
+            case .gone: .gone
+            default: bench.jobs.acceptance.lacksRoom ? .full : .ok
+            }
+        var report = StatusReport(
+            bench.engine,
+            bench.jobs,
+            bench.jobs.watch.facts,
+            storage,
+            MemoryMachine(limit: 9)
         )
+        report.startedTicks = SystemClock.monotonic() - 5_000_000_000
+        report.reloadError = trouble == .reload ? "it is wrong" : nil
+        report.isConstrained = trouble == .constrained
+        report.hidesCallers = trouble == .hidden
+        report.journal = (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
+        return report
     }
 
     @Test(
@@ -74,8 +77,8 @@ struct StatusReportTests {
         }
         await untilIdle()
         let report = report(bench, trouble)
-        let document = String(decoding: report.document, as: UTF8.self)
-        _ = try JSONValue(parsing: report.document)
+        let document = String(decoding: report.bytes, as: UTF8.self)
+        _ = try JSONValue(parsing: report.bytes)
         for other in Trouble.allCases where other != .none {
             #expect(document.contains(other.shown.document) == (other == trouble))
             if !other.shown.line.isEmpty {

@@ -1,26 +1,15 @@
 package import RelayJSON
 
-/// A document of the API, or a part of one: its writer, its reader and its schema walk one list of members.
+/// A document of the API, or a part of one: its writer and its schema walk one list of members.
 package protocol Document: MemberValue {
-    init()
-
     static var members: [Member<Self>] { get }
-
-    /// The member without which it says nothing; nil where every part says something by itself.
-    static var key: String? { get }
 }
 
 extension Document {
-    package static var schema: Schema { .object(members.map(\.property)) }
+    package static var schema: Schema { .object(of: members) }
 
-    package static var key: String? { nil }
-
-    /// Reads what is there; a member that is absent or of another type leaves its property as it is.
-    package init?(_ json: JSONValue) {
-        guard case .object = json else { return nil }
-        self.init()
-        for member in Self.members where !member.read(&self, json) && member.name == Self.key { return nil }
-    }
+    /// The document by itself.
+    package var bytes: [UInt8] { Self.members.bytes(of: self) }
 
     package func write(_ name: String, into json: inout JSONObjectWriter) {
         json.object(name) { $0.members(of: self) }
@@ -29,10 +18,40 @@ extension Document {
     package func write(into list: inout JSONArrayWriter) { list.object { $0.members(of: self) } }
 }
 
+/// A document that is read by the same list.
+package protocol ReadableDocument: Document, ReadableValue {
+    init()
+
+    /// The member without which it says nothing; nil where every part says something by itself.
+    static var key: String? { get }
+}
+
+extension ReadableDocument {
+    package static var key: String? { nil }
+
+    /// Reads what is there; a member that is absent or of another type leaves its property as it is.
+    package init?(_ json: JSONValue) {
+        guard case .object = json else { return nil }
+        self.init()
+        for member in Self.members where !member.read(&self, json) && member.name == Self.key { return nil }
+    }
+}
+
+extension Array {
+    /// The document that these members make of a value.
+    package func bytes<Root>(of root: Root) -> [UInt8] where Element == Member<Root> {
+        var json = JSONObjectWriter()
+        json.members(self, of: root)
+        return json.bytes
+    }
+}
+
 extension JSONObjectWriter {
     /// Writes the members of a document into this one.
-    package mutating func members<Part: Document>(of document: Part) {
-        for member in Part.members { member.write(document, &self) }
+    package mutating func members<Part: Document>(of document: Part) { members(Part.members, of: document) }
+
+    package mutating func members<Root>(_ members: [Member<Root>], of root: Root) {
+        for member in members { member.write(root, &self) }
     }
 }
 
@@ -50,7 +69,7 @@ extension Member {
     package typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
 
     /// One that is always there.
-    package static func always<Value: MemberValue>(
+    package static func always<Value: ReadableValue>(
         _ name: String,
         _ path: Path<Value>,
         _ schema: Schema = Value.schema,
@@ -71,7 +90,7 @@ extension Member {
     }
 
     /// One that is left out where it has no value.
-    package static func maybe<Value: MemberValue>(
+    package static func maybe<Value: ReadableValue>(
         _ name: String,
         _ path: Path<Value?>,
         _ schema: Schema = Value.schema,
@@ -98,7 +117,7 @@ extension Member {
     }
 
     /// A list that is left out where it is empty.
-    package static func list<Value: MemberValue>(
+    package static func list<Value: ReadableValue>(
         _ name: String,
         _ path: Path<[Value]>,
         _ element: Schema = Value.schema,
@@ -120,6 +139,71 @@ extension Member {
         _ sentence: String? = nil,
         _ write: @escaping @Sendable (Root, inout JSONObjectWriter) -> Void = { _, _ in }
     ) -> Member {
-        Member(name: name, property: .maybe(name, schema, sentence), write: write) { _, _ in false }
+        Member(.maybe(name, schema, sentence), write)
+    }
+}
+
+// The members that are written and never read: each has its value as a closure.
+extension Member {
+    private init(
+        _ property: Property,
+        _ write: @escaping @Sendable (Root, inout JSONObjectWriter) -> Void
+    ) {
+        self.init(name: property.name, property: property, write: write) { _, _ in false }
+    }
+
+    /// One that is always there.
+    package static func required<Value: MemberValue>(
+        _ name: String,
+        _ schema: Schema = Value.schema,
+        _ sentence: String? = nil,
+        _ value: @escaping @Sendable (Root) -> Value
+    ) -> Member {
+        Member(Property(name, schema, sentence)) { value($0).write(name, into: &$1) }
+    }
+
+    /// One that is left out where it has no value.
+    package static func optional<Value: MemberValue>(
+        _ name: String,
+        _ schema: Schema = Value.schema,
+        _ sentence: String? = nil,
+        _ value: @escaping @Sendable (Root) -> Value?
+    ) -> Member {
+        Member(.maybe(name, schema, sentence)) { value($0)?.write(name, into: &$1) }
+    }
+
+    /// An object with other members of the same value.
+    package static func group(_ name: String, _ members: [Member], _ sentence: String? = nil) -> Member {
+        part(name, of: members, sentence) { $0 }
+    }
+
+    /// A part with a table of its own; nil leaves it out.
+    package static func part<Part>(
+        _ name: String,
+        of members: [Member<Part>],
+        _ sentence: String? = nil,
+        maybe isOptional: Bool = false,
+        _ part: @escaping @Sendable (Root) -> Part?
+    ) -> Member {
+        Member(Property(name, .object(of: members), sentence, maybe: isOptional)) { root, json in
+            guard let part = part(root) else { return }
+            json.object(name) { $0.members(members, of: part) }
+        }
+    }
+
+    /// A list of parts with a table of their own; nil leaves it out.
+    package static func list<Part>(
+        _ name: String,
+        of members: [Member<Part>],
+        _ sentence: String? = nil,
+        maybe isOptional: Bool = false,
+        _ parts: @escaping @Sendable (Root) -> [Part]?
+    ) -> Member {
+        Member(Property(name, .list(.object(of: members)), sentence, maybe: isOptional)) { root, json in
+            guard let parts = parts(root) else { return }
+            json.array(name) { list in
+                for part in parts { list.object { $0.members(members, of: part) } }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 import RelayBase
 
-extension Job.Attempt: Document {
+extension Job.Attempt: ReadableDocument {
     package static let members: [Member<Job.Attempt>] = [
         .always("number", \.number, .integer(1...), "Over the whole life of the job."),
         .always("upstream", \.upstream),
@@ -41,7 +41,7 @@ extension Job.Attempt: Document {
     }
 
     /// Where its time went.
-    package struct Timing: Document {
+    package struct Timing: ReadableDocument {
         package var nameLookup = Duration.zero
         package var connect = Duration.zero
         package var firstByte: Duration?
@@ -54,7 +54,7 @@ extension Job.Attempt: Document {
     }
 
     /// A rule that matched and did not act.
-    package struct Held: Document {
+    package struct Held: ReadableDocument {
         package var rule = ""
         package var reason = ""
 
@@ -64,7 +64,7 @@ extension Job.Attempt: Document {
     }
 }
 
-extension Job.Failure: Document {
+extension Job.Failure: ReadableDocument {
     package static var key: String? { "kind" }
 
     package static let members: [Member<Job.Failure>] = [
@@ -79,7 +79,7 @@ extension Job.Failure: Document {
     ]
 }
 
-extension Job.Blocker: Document {
+extension Job.Blocker: ReadableDocument {
     package static var key: String? { "reason" }
 
     package static let members: [Member<Job.Blocker>] = [
@@ -88,7 +88,7 @@ extension Job.Blocker: Document {
     ]
 }
 
-extension Job.Client: Document {
+extension Job.Client: ReadableDocument {
     package static var key: String? { "uid" }
 
     package static let members: [Member<Job.Client>] = [

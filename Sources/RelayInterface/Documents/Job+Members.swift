@@ -2,7 +2,7 @@ import RelayBase
 import RelayJobs
 import RelayRoute
 
-extension Job: Document {
+extension Job: ReadableDocument {
     package static let members: [Member<Job>] = [
         .always("id", \.id, .job),
         .always("route", \.route),

@@ -5,7 +5,7 @@ import RelayRoute
 
 // The parts of a job that no program in Swift asks for by name.
 extension Job {
-    package struct Request: Document {
+    package struct Request: ReadableDocument {
         package var method: String?
         package var path: String?
         package var size: Int64?
@@ -30,7 +30,7 @@ extension Job {
     }
 
     /// The job that goes on with a request which a rule has answered.
-    package struct Kept: Document {
+    package struct Kept: ReadableDocument {
         package var job = ""
         package var location = ""
         package var isReplayed = false
@@ -43,7 +43,7 @@ extension Job {
         ]
     }
 
-    package struct OrdinaryPath: Document {
+    package struct OrdinaryPath: ReadableDocument {
         package var reason = ""
         package var detail = ""
 
@@ -54,7 +54,7 @@ extension Job {
         ]
     }
 
-    package struct UnderWay: Document {
+    package struct UnderWay: ReadableDocument {
         package var number = 0
         package var upstream = ""
         package var startedAt: WallTime?
@@ -69,7 +69,7 @@ extension Job {
     }
 
     /// An action that somebody took on a job.
-    package struct Action: Document {
+    package struct Action: ReadableDocument {
         package var action = ""
         package var at: WallTime?
         package var user: UInt32?
@@ -88,7 +88,7 @@ extension Job {
     }
 
     /// Where more of the job is found.
-    package struct Links: Document {
+    package struct Links: ReadableDocument {
         package var own: String?
         package var attempts: String?
         package var requestBody: String?

@@ -1,18 +1,23 @@
 package import RelayBase
 package import RelayJSON
+package import RelayJobs
+package import RelayRoute
 
 /// The value of a member: as JSON, and in the schema.
 package protocol MemberValue: Sendable {
     static var schema: Schema { get }
 
-    /// Nil for JSON of another type.
-    init?(_ json: JSONValue)
-
     func write(_ name: String, into json: inout JSONObjectWriter)
     func write(into list: inout JSONArrayWriter)
 }
 
-extension String: MemberValue {
+/// A value that is also read.
+package protocol ReadableValue: MemberValue {
+    /// Nil for JSON of another type.
+    init?(_ json: JSONValue)
+}
+
+extension String: ReadableValue {
     package static var schema: Schema { .text }
 
     package init?(_ json: JSONValue) {
@@ -24,7 +29,7 @@ extension String: MemberValue {
     package func write(into list: inout JSONArrayWriter) { list.element(self) }
 }
 
-extension Bool: MemberValue {
+extension Bool: ReadableValue {
     package static var schema: Schema { .boolean }
 
     package init?(_ json: JSONValue) {
@@ -37,7 +42,7 @@ extension Bool: MemberValue {
 }
 
 /// A whole number that is never negative, unless its member says otherwise.
-package protocol NumberValue: MemberValue, FixedWidthInteger {}
+package protocol NumberValue: ReadableValue, FixedWidthInteger {}
 
 extension NumberValue {
     package static var schema: Schema { .count }
@@ -57,8 +62,9 @@ extension Int: NumberValue {}
 extension Int32: NumberValue {}
 extension Int64: NumberValue {}
 extension UInt32: NumberValue {}
+extension UInt64: NumberValue {}
 
-extension Status: MemberValue {
+extension Status: ReadableValue {
     package static var schema: Schema { .status }
 
     package init?(_ json: JSONValue) {
@@ -70,7 +76,7 @@ extension Status: MemberValue {
     package func write(into list: inout JSONArrayWriter) { list.element(rawValue) }
 }
 
-extension WallTime: MemberValue {
+extension WallTime: ReadableValue {
     package static var schema: Schema { .moment }
 
     package init?(_ json: JSONValue) {
@@ -83,7 +89,7 @@ extension WallTime: MemberValue {
 }
 
 /// In milliseconds, with what is finer behind the point.
-extension Duration: MemberValue {
+extension Duration: ReadableValue {
     package static var schema: Schema { .milliseconds }
 
     /// Clamped to what 64 bits of nanoseconds hold.
@@ -103,12 +109,6 @@ extension Duration: MemberValue {
 extension Array: MemberValue where Element: MemberValue {
     package static var schema: Schema { .list(Element.schema) }
 
-    /// Without the elements of another type.
-    package init?(_ json: JSONValue) {
-        guard case .array(let elements) = json else { return nil }
-        self = elements.compactMap(Element.init)
-    }
-
     package func write(_ name: String, into json: inout JSONObjectWriter) {
         json.array(name) { list in for element in self { element.write(into: &list) } }
     }
@@ -116,4 +116,58 @@ extension Array: MemberValue where Element: MemberValue {
     package func write(into list: inout JSONArrayWriter) {
         list.array { inner in for element in self { element.write(into: &inner) } }
     }
+}
+
+extension Array: ReadableValue where Element: ReadableValue {
+    /// Without the elements of another type.
+    package init?(_ json: JSONValue) {
+        guard case .array(let elements) = json else { return nil }
+        self = elements.compactMap(Element.init)
+    }
+}
+
+extension Array {
+    /// Nil of a list that is left out where it is empty.
+    package var unlessEmpty: Self? { isEmpty ? nil : self }
+}
+
+/// A value that is null where there is none.
+extension Optional: MemberValue where Wrapped: MemberValue {
+    package static var schema: Schema { .orNull(Wrapped.schema) }
+
+    package func write(_ name: String, into json: inout JSONObjectWriter) {
+        if let self { self.write(name, into: &json) } else { json.member(name, JSONValue.null) }
+    }
+
+    package func write(into list: inout JSONArrayWriter) {
+        if let self { self.write(into: &list) } else { list.element(JSONValue.null) }
+    }
+}
+
+/// A value that is one of a few words.
+package protocol WordValue: MemberValue, RawRepresentable where RawValue == String {}
+
+extension WordValue {
+    package func write(_ name: String, into json: inout JSONObjectWriter) { json.member(name, rawValue) }
+    package func write(into list: inout JSONArrayWriter) { list.element(rawValue) }
+}
+
+extension WordValue where Self: CaseIterable {
+    package static var schema: Schema { .word(allCases.map(\.rawValue)) }
+}
+
+extension AnswerSource: WordValue {}
+extension CredentialState: WordValue {}
+extension DeliveryMode: WordValue {}
+extension FailureKind: WordValue { package static var schema: Schema { .failureKind } }
+extension JobAction: WordValue {}
+extension ProblemCode: WordValue {}
+extension Role: WordValue {}
+extension Sent: WordValue {}
+
+extension JobID: MemberValue {
+    package static var schema: Schema { .job }
+
+    package func write(_ name: String, into json: inout JSONObjectWriter) { json.member(name, description) }
+    package func write(into list: inout JSONArrayWriter) { list.element(description) }
 }

@@ -93,6 +93,8 @@ package struct Schema: Sendable {
             .with("required", required.isEmpty ? nil : .array(required))
     }
 
+    package static func object<Root>(of members: [Member<Root>]) -> Schema { object(members.map(\.property)) }
+
     /// An object in which nothing else may stand, as the relay reads documents.
     package static func strict(_ properties: [Property]) -> Schema {
         object(properties).with("additionalProperties", .bool(false))

@@ -2,7 +2,6 @@ import RelayBase
 import RelayEngine
 import RelayHTTP
 import RelayInterface
-import RelayJSON
 import RelayPosix
 import RelayRoute
 
@@ -12,12 +11,7 @@ extension APICall {
         let server = caller.server
         switch resource {
         case .version:
-            var json = JSONObjectWriter()
-            json.member("name", "waystationd")
-            json.member("version", server.control.version)
-            json.array("api_versions") { $0.element("v1") }
-            json.member("role", caller.role.rawValue)
-            return Answer(200, json.bytes)
+            return Answer(200, VersionDocument(version: server.control.version, role: caller.role).bytes)
         case .status: return Answer(200, server.control.status())
         case .metrics:
             _ = try query()

@@ -1,8 +1,7 @@
 package import RelayBase
 package import RelayEngine
 import RelayHTTP
-import RelayInterface
-import RelayJSON
+package import RelayInterface
 
 // A problem as an answer (RFC 9457).
 extension Problem {
@@ -17,27 +16,44 @@ extension Problem {
     /// The document with the end of its line, so that a terminal goes on below it.
     package var body: [UInt8] { bytes + [UInt8(ascii: "\n")] }
 
-    /// The document, `application/problem+json`.
-    package var bytes: [UInt8] {
-        let milliseconds = retryAfter.map { $0.saturatedNanoseconds / 1_000_000 }
-        let faults = errors.map { error in
-            JSONValue.object([
-                "pointer": .string(error.pointer), "message": .string(error.message),
-                "hint": error.hint.map(JSONValue.string),
-            ])
-        }
-        return JSONValue.object([
-            "type": .string("urn:waystation:problem:\(code.name)"), "title": .string(code.title),
-            "status": .number(JSONNumber(text: "\(status.rawValue)")), "code": .string(code.name),
-            "detail": .string(detail), "route": route.map(JSONValue.string),
-            "job": job.map { JSONValue.string($0.description) },
-            "kind": kind.map { JSONValue.string($0.rawValue) },
-            "sent": sent.map { JSONValue.string($0.rawValue) },
-            "past_deadline": isPastDeadline ? .bool(true) : nil,
-            "did_you_mean": didYouMean.map(JSONValue.string),
-            "retry_after_ms": milliseconds.map { JSONValue.number(JSONNumber(text: "\($0)")) },
-            "errors": faults.isEmpty ? nil : .array(faults),
-        ]).encoded()
+    var retryMilliseconds: Int64? { retryAfter.map { $0.saturatedNanoseconds / 1_000_000 } }
+}
+
+extension Problem: Document {
+    package static let members: [Member<Problem>] = [
+        .required("type", .pattern("^urn:waystation:problem:[a-z_]+$"), "The code as a URN.") {
+            "urn:waystation:problem:\($0.code.name)"
+        },
+        .required("title", .text, "What the code means.") { $0.code.title },
+        .required("status") { $0.status },
+        .required("code", Code.schema, "Never renamed in v1.") { $0.code },
+        .required("detail", .text, "What failed, and what to do.") { $0.detail },
+        .optional("route") { $0.route }, .optional("job") { $0.job }, .optional("kind") { $0.kind },
+        .optional("sent", .sent, "How far the request got.") { $0.sent },
+        .optional("past_deadline", .boolean, "Whether the job failed for want of time.") {
+            $0.isPastDeadline ? true : nil
+        },
+        .optional("did_you_mean") { $0.didYouMean },
+        .optional("retry_after_ms") { $0.retryMilliseconds },
+        .optional("errors", .list(.named("Fault")), "Every place of a document that is wrong.") {
+            $0.errors.map { Fault(error: $0) }.unlessEmpty
+        },
+        .written(
+            "diagnostics",
+            .list(.named("Diagnostic")),
+            "Of config_rejected: every mistake of the configuration."
+        ),
+        .written("text", .text, "Of config_rejected: the mistakes as waystationd --check prints them."),
+    ]
+
+    /// One place of a document that is wrong.
+    struct Fault: Document {
+        let error: (pointer: String, message: String, hint: String?)
+
+        static let members: [Member<Fault>] = [
+            .required("pointer", .text, "A JSON pointer (RFC 6901).") { $0.error.pointer },
+            .required("message") { $0.error.message }, .optional("hint") { $0.error.hint },
+        ]
     }
 }
 

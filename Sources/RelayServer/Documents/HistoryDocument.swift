@@ -1,61 +1,52 @@
 package import RelayBase
 package import RelayEngine
-import RelayInterface
-import RelayJSON
+package import RelayInterface
 
 /// An hour of figures of the routes, in columns of a minute.
-package struct HistoryDocument {
-    package let bytes: [UInt8]
+package struct HistoryDocument: Document {
+    private let beganAt: WallTime
+    private let columns: Int
+    private let routes: [(name: String, columns: [HistoryMachine.Column])]
 
     static let route = TextParameter(name: "route", schema: .queryText, doc: "Tells of this route alone.")
 
     /// Of the routes named, which the configuration has.
     package init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
         let (history, snapshot) = (engine.history.present, engine.snapshot)
-        var json = JSONObjectWriter()
-        json.member("interval_ms", HistoryMachine.interval.saturatedNanoseconds / 1_000_000)
         let age = history.age(clock.now()).saturatedNanoseconds / 1_000_000
-        json.moment("began_at", clock.wallMilliseconds() - age)
-        json.member("columns", history.count)
-        json.array("routes") { list in
-            for name in names {
-                guard let entry = snapshot.routes[name] else { continue }
-                let columns = history.columns(of: name, HistoryMachine.Totals(entry))
-                list.object { HistoryDocument.write(name, columns, into: &$0) }
-            }
+        beganAt = WallTime(milliseconds: clock.wallMilliseconds() - age)
+        columns = history.count
+        routes = names.compactMap { name in
+            snapshot.routes[name].map { (name, history.columns(of: name, HistoryMachine.Totals($0))) }
         }
-        bytes = json.bytes
     }
 
-    private static func write(
-        _ name: String,
-        _ columns: [HistoryMachine.Column],
-        into json: inout JSONObjectWriter
-    ) {
-        json.member("name", name)
-        let counts: KeyValuePairs<String, KeyPath<HistoryMachine.Column, UInt32>> = [
-            "requests": \.requests, "failures": \.failures, "fallbacks": \.fallbacks, "attempts": \.attempts,
-            "failed_attempts": \.failedAttempts,
-        ]
-        for (member, path) in counts {
-            json.array(member) { list in for column in columns { list.element(Int64(column[keyPath: path])) }
-            }
-        }
-        let durations: KeyValuePairs<String, KeyPath<HistoryMachine.Column, Float?>> = [
-            "p50_ms": \.median, "p99_ms": \.p99, "attempt_p50_ms": \.attemptMedian,
-            "attempt_p99_ms": \.attemptP99,
-        ]
-        for (member, path) in durations {
-            json.array(member) { list in
-                for column in columns { list.element(json: HistoryDocument.number(column[keyPath: path])) }
-            }
-        }
-    }
+    package static let members: [Member<HistoryDocument>] = [
+        .required("interval_ms", .count, "How long a column is.") { _ in
+            HistoryMachine.interval.saturatedNanoseconds / 1_000_000
+        },
+        .required("began_at", .moment, "When the first column began.") { $0.beganAt },
+        .required("columns", .integer(1...HistoryMachine.columns), "The last one is running.") {
+            $0.columns
+        },
+        .list("routes", of: figures) { $0.routes },
+    ]
+
+    private static let figures: [Member<(name: String, columns: [HistoryMachine.Column])>] = [
+        .required("name") { $0.name },
+        .required("requests") { $0.columns.map(\.requests) },
+        .required("failures") { $0.columns.map(\.failures) },
+        .required("fallbacks") { $0.columns.map(\.fallbacks) },
+        .required("attempts") { $0.columns.map(\.attempts) },
+        .required("failed_attempts") { $0.columns.map(\.failedAttempts) },
+        .required("p50_ms") { $0.columns.map { inTenths($0.median) } },
+        .required("p99_ms") { $0.columns.map { inTenths($0.p99) } },
+        .required("attempt_p50_ms") { $0.columns.map { inTenths($0.attemptMedian) } },
+        .required("attempt_p99_ms") { $0.columns.map { inTenths($0.attemptP99) } },
+    ]
 
     /// With a tenth of a millisecond.
-    private static func number(_ milliseconds: Float?) -> [UInt8] {
-        guard let milliseconds else { return Array("null".utf8) }
-        let tenths = Int64((milliseconds * 10).rounded())
-        return Array("\(tenths / 10).\(tenths % 10)".utf8)
+    private static func inTenths(_ milliseconds: Float?) -> Duration? {
+        milliseconds.map { .microseconds(Int64(($0 * 10).rounded()) * 100) }
     }
 }

@@ -1,7 +1,6 @@
 import RelayBase
 import RelayEngine
 import RelayInterface
-import RelayJSON
 import RelayJobs
 
 extension Job.Attempt {
@@ -93,15 +92,13 @@ extension Job.Failure {
     }
 }
 
-extension JSONObjectWriter {
-    /// A moment in milliseconds since 1970 UTC; nothing where there is none.
-    mutating func moment(_ name: String, _ milliseconds: Int64?) {
-        if let milliseconds { member(name, UTCTime.format(milliseconds: milliseconds)) }
-    }
+/// A part of the attempts of a job.
+struct AttemptList: Document {
+    let attempts: [Job.Attempt]
+    let next: Int?
 
-    mutating func strings(_ name: String, _ texts: [String]) { texts.write(name, into: &self) }
-
-    package mutating func milliseconds(_ name: String, _ duration: Duration) {
-        duration.write(name, into: &self)
-    }
+    static let members: [Member<AttemptList>] = [
+        .required("attempts", .list(.named("Attempt")), "Oldest first.") { $0.attempts },
+        .required("next", .orNull(.integer(1...)), "What after is for the rest.") { $0.next },
+    ]
 }

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngine
 import RelayHTTP
+import RelayInterface
 import RelayJSON
 import RelayJobs
 import RelayRoute
@@ -9,6 +10,7 @@ import RelayRoute
 enum JobAnswer {
     /// Bytes of a body that a document holds.
     static let bodyLimit = 65_536
+    static let headers = Schema.list(.list(.text, 2...2)).doc("Names and values, in pairs.")
 
     /// Leaves the content itself out.
     static func write(

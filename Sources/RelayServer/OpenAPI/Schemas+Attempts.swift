@@ -7,21 +7,9 @@ import RelayJobs
 extension OpenAPI {
     static let attemptSchemas: [(name: String, schema: Schema)] = [
         ("Attempt", Job.Attempt.schema),
-        (
-            "AttemptList",
-            .object([
-                Property("attempts", .list(.named("Attempt")), "Oldest first."),
-                Property("next", .orNull(.integer(1...)), "What after is for the rest."),
-            ])
-        ),
+        ("AttemptList", AttemptList.schema),
         ("Failure", Job.Failure.schema),
-        (
-            "Principal",
-            .object([
-                Property("uid", .count),
-                .maybe("user", .text, "The user's name, where the system knew it in time."),
-            ])
-        ),
+        ("Principal", Principal.schema),
         ("Action", Job.Action.schema),
     ]
 }

@@ -24,27 +24,7 @@ extension OpenAPI {
             .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
                 .doc("Every member that is given must match; {} means all.")
         ),
-        (
-            "BulkResult",
-            .object([
-                Property("action", .word(JobAction.allCases.map(\.rawValue))), Property("dry_run", .boolean),
-                Property("matched", .count),
-                Property("changed", .count, "Jobs that were changed, or that a dry run would change."),
-                Property("asked", .count, "Running jobs that were asked to end."),
-                Property("body_expired", .count, "Jobs that cannot be sent again."),
-                Property(
-                    "left_alone",
-                    .count,
-                    "Jobs that may have been carried out, which a retry did not touch."
-                ),
-                Property(
-                    "superseded",
-                    .count,
-                    "Jobs whose place a newer one took, which a retry did not touch."
-                ),
-                Property("next", .orNull(.text), "Until it is null there is more to do."),
-            ])
-        ),
+        ("BulkResult", BulkResult.schema),
     ]
 
     private static let retry = Schema.anything.with(

@@ -26,7 +26,7 @@ extension OpenAPI {
         (
             "JobAnswer",
             .object([
-                .maybe("source", .source), .maybe("status", .status), .maybe("headers", headers),
+                .maybe("source", .source), .maybe("status", .status), .maybe("headers", JobAnswer.headers),
                 .maybe("body", .named("Body")),
                 .maybe("damaged", .yes, "The answer cannot be read."),
             ])
@@ -54,6 +54,4 @@ extension OpenAPI {
         ),
         ("Kept", Job.Kept.schema.doc("The job that goes on with a request which a rule has answered.")),
     ]
-
-    static let headers = Schema.list(.list(.text, 2...2)).doc("Names and values, in pairs.")
 }

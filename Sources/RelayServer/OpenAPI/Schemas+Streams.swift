@@ -6,28 +6,15 @@ extension OpenAPI {
     static let streamSchemas: [(name: String, schema: Schema)] = [
         (
             "ListedOutcome",
-            .object(keptMembers).doc("What became of one job of an array.")
+            ListedOutcome.schema.doc("What became of one job of an array.")
         ),
         (
             "OutcomeError",
             .object(errorMembers)
                 .doc("Of what never became a job the problem; of a job that failed its failure.")
         ),
-        (
-            "ListedOutcomes",
-            .object([
-                Property("jobs", .list(.named("ListedOutcome")), "In the order of the array."),
-                Property("refused", .count, "How many of them were."),
-            ])
-        ),
-        (
-            "StreamedOutcome",
-            .object(
-                [Property("line", .integer(1...), "The line of the job, from 1.")] + keptMembers
-                    + endedMembers
-            )
-            .doc("What became of one line of a stream.")
-        ),
+        ("ListedOutcomes", ListedOutcomes.schema),
+        ("StreamedOutcome", .object(lineMembers).doc("What became of one line of a stream.")),
     ]
 
     /// The members of a problem, or of a failure.
@@ -41,17 +28,10 @@ extension OpenAPI {
             .maybe("errors", .list(.named("Fault"))),
         ]
 
-    private static let keptMembers: [Property] = [
-        .maybe("id", .text, "The caller's own."), Property("ok", .boolean), .maybe("job", .job),
-        .maybe("state", .word(["accepted"]), "Of one that is kept."),
-        .maybe("replayed", .yes), .maybe("repeatable", .boolean), .maybe("location", .text),
-        .maybe("error", .named("OutcomeError")),
-    ]
-
-    private static let endedMembers: [Property] = [
-        .maybe("attempts", .count), .maybe("stopped_by", .text, "The rule that was asked last."),
-        .maybe("source", .source), .maybe("kept", .named("Kept")), .maybe("not_kept_because", .text),
-        .maybe("recovered_by", .list(.text), "The rules that acted."), .maybe("status", .status),
-        .maybe("headers", headers), .maybe("body", .named("Body")),
-    ]
+    /// The members of the outcome of a line, of one that is kept first.
+    private static var lineMembers: [Property] {
+        let (kept, ended) = (ListedOutcome.members.map(\.property), EndedLine.members.map(\.property))
+        return ended.prefix(1) + kept
+            + ended.dropFirst().filter { one in !kept.contains { $0.name == one.name } }
+    }
 }

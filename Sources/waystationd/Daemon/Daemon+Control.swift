@@ -29,7 +29,7 @@ extension Daemon: DaemonControl {
 
     var contract: [UInt8] { OpenAPI.json }
 
-    func status() -> [UInt8] { report.document }
+    func status() -> [UInt8] { report.bytes }
 
     func constrained() -> [UInt8] { condition.document }
 
@@ -142,36 +142,25 @@ extension Daemon: DaemonControl {
 
     private func rejection(_ error: ConfigurationRejected) -> [UInt8] {
         var json = JSONObjectWriter()
-        json.member("type", "urn:waystation:problem:config_rejected")
-        json.member("title", Problem.Code.configRejected.title)
-        json.member("status", 422)
-        json.member("code", Problem.Code.configRejected.name)
-        json.member("detail", "\(error.summary); the old configuration stays in force")
+        json.members(
+            of: Problem(.configRejected, "\(error.summary); the old configuration stays in force")
+        )
         json.member("diagnostics", json: Diagnostic.json(error.diagnostics))
         json.member("text", error.text)
         return json.bytes
     }
 
     private func changes(from old: Snapshot, to new: Snapshot, modified: [String]) -> [UInt8] {
-        var json = JSONObjectWriter()
-        json.member("result", "reloaded")
-        json.member("changed", old.settings.digest != new.settings.digest)
-        json.member("digest", new.settings.digest)
-        let before = Set(old.routeNames)
-        let after = Set(new.routeNames)
-        json.array("added") { list in
-            for name in new.routeNames where !before.contains(name) { list.element(name) }
-        }
-        json.array("removed") { list in
-            for name in old.routeNames where !after.contains(name) { list.element(name) }
-        }
-        json.array("modified") { list in
-            for name in modified { list.element(name) }
-        }
-        let waiting = settings.withLock { $0.waitsForRestart(since: firstSettings) }
-        json.array("needs_restart") { list in
-            for name in waiting { list.element(name) }
-        }
-        return json.bytes
+        let (before, after) = (Set(old.routeNames), Set(new.routeNames))
+        return ReloadReport.members.bytes(
+            of: (
+                isChanged: old.settings.digest != new.settings.digest,
+                digest: new.settings.digest,
+                added: new.routeNames.filter { !before.contains($0) },
+                removed: old.routeNames.filter { !after.contains($0) },
+                modified: modified,
+                needsRestart: settings.withLock { $0.waitsForRestart(since: firstSettings) }
+            )
+        )
     }
 }

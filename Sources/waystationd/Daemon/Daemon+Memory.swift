@@ -3,6 +3,7 @@ import RelayBase
 import RelayEngine
 import RelayPosix
 import RelayRoute
+import RelayServer
 import RelaySystemd
 
 // The steps against a shortage of memory; on the control loop.

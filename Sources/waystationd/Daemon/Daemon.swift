@@ -212,22 +212,16 @@ final class Daemon: Sendable {
     }
 
     var report: StatusReport {
-        StatusReport(
-            engine: engine,
-            durable: durable,
-            startedAt: startedAt,
-            startedTicks: startedTicks,
-            connections: places.current,
-            refusedConnections: places.refused,
-            spool: storage.spool.usage,
-            memory: memory.usage,
-            reloadError: reloadError.withLock { $0 },
-            isConstrained: condition.isConstrained,
-            hidesCallers: hidesCallers,
-            storageState: storageState,
-            facts: storage.facts,
-            journal: (journal.blockedSeconds, journal.lost)
-        )
+        var report = StatusReport(engine, durable, storage.facts, storageState, memory.usage)
+        report.processID = getpid()
+        (report.startedAt, report.startedTicks) = (startedAt, startedTicks)
+        (report.connections, report.refusedConnections) = (places.current, places.refused)
+        report.spool = (storage.spool.usage.used, storage.spool.usage.limit)
+        report.reloadError = reloadError.withLock { $0 }
+        report.isConstrained = condition.isConstrained
+        report.hidesCallers = hidesCallers
+        report.journal = (journal.blockedSeconds, journal.lost)
+        return report
     }
 
     /// Ends the process after the last records and messages are out.

@@ -2,7 +2,7 @@ import Glibc
 import RelayConfig
 import RelayCore
 import RelayEngine
-import RelayJSON
+import RelayInterface
 import RelayPosix
 import RelaySystemd
 import Synchronization
@@ -47,25 +47,17 @@ final class ConstrainedCondition: Sendable {
     var document: [UInt8] {
         let machine = machine.withLock { $0 }
         let verdict = machine.verdict
-        var json = JSONObjectWriter()
-        json.member("constrained", verdict.isConstrained)
-        json.member("state", verdict.order.rawValue)
-        json.member("reason", verdict.reason)
-        json.array("sources") { list in
-            for (file, sight) in zip(machine.files, machine.sights) {
-                list.object { writer in
-                    writer.member("file_exists", file)
-                    writer.member("met", sight == .present)
-                    if case .hidden(let reason) = sight { writer.member("error", reason) }
-                }
-            }
-            guard machine.control else { return }
-            list.object { writer in
-                writer.member("control", true)
-                writer.member("met", verdict.order == .on)
+        var sources: [ConstrainedReport.Source] = zip(machine.files, machine.sights).map {
+            if case .hidden(let reason) = $1 {
+                ($0, false, false, reason)
+            } else {
+                ($0, false, $1 == .present, nil)
             }
         }
-        return json.bytes
+        if machine.control { sources.append((nil, true, verdict.order == .on, nil)) }
+        return ConstrainedReport.members.bytes(
+            of: (verdict.isConstrained, verdict.order, verdict.reason, sources)
+        )
     }
 
     /// Changes what is known and publishes and records what that makes of it.

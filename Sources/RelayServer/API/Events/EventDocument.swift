@@ -1,6 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
+import RelayInterface
 import RelayJSON
 import RelayJobs
 
@@ -42,7 +43,7 @@ enum EventDocument {
         json.member("specversion", "1.0")
         json.member("source", "/waystationd")
         json.member("type", kind.type)
-        json.moment("time", milliseconds)
+        WallTime(milliseconds: milliseconds).write("time", into: &json)
         json.member("datacontenttype", "application/json")
         return json
     }
@@ -64,21 +65,21 @@ extension JSONObjectWriter {
         case .routePaused(_, let pause):
             member("detail", pause.reason)
             if let rule = pause.rule { member("rule", rule) }
-            principal(pause.by)
-        case .routeResumed(_, let by): principal(by)
+            pause.by?.write("by", into: &self)
+        case .routeResumed(_, let by): by?.write("by", into: &self)
         case .breakerChanged(_, let change):
             member("upstream", change.upstream)
             member("state", change.probeIn == nil ? "closed" : "open")
-            if let wait = change.probeIn { milliseconds("wait_ms", wait) }
+            change.probeIn?.write("wait_ms", into: &self)
         case .breakerOrdered(_, let ordered):
             member("upstream", ordered.upstream)
             member("state", ordered.state)
             member("previous", ordered.previous.rawValue)
             member("detail", "ordered \(ordered.words)")
-            principal(ordered.by)
+            ordered.by?.write("by", into: &self)
         case .limitsCleared(_, let change):
             member("detail", "limits cleared: \(change.words)")
-            principal(change.by)
+            change.by?.write("by", into: &self)
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
             member("detail", "credential \(name)\(validity)")
@@ -104,7 +105,7 @@ extension JSONObjectWriter {
             member("detail", failure.detail)
         }
         if let rule = attempt.rule { member("rule", rule) }
-        if case .retry(let wait)? = attempt.next { milliseconds("wait_ms", wait) }
+        if case .retry(let wait)? = attempt.next { wait.write("wait_ms", into: &self) }
     }
 
     private mutating func members(of report: JobReport) {

@@ -23,20 +23,14 @@ extension APICall {
             jobs.append((job.id, kept))
         }
         let outcomes = await caller.server.intake().keep(jobs.map(\.job))
-        var refused = 0
-        var json = JSONObjectWriter()
-        json.array("jobs") { list in
-            for ((id, _), outcome) in zip(jobs, outcomes) {
-                caller.server.problems.count(outcome)
-                if case .failure = outcome { refused += 1 }
-                list.object { StreamOutcome.write(outcome, id: id, into: &$0) }
-            }
-        }
-        json.member("refused", refused)
+        for outcome in outcomes { caller.server.problems.count(outcome) }
+        let told = ListedOutcomes(
+            jobs: zip(jobs, outcomes).map { ListedOutcome(id: $0.id, outcome: $1) }
+        )
         return Answer(
             // A caller that looks at the status alone must not take an array of which nothing is kept for accepted.
-            refused == jobs.count ? 422 : 200,
-            json.bytes,
+            told.refused == jobs.count ? 422 : 200,
+            told.bytes,
             fields: isAsynchronous ? [("Preference-Applied", "respond-async")] : []
         )
     }

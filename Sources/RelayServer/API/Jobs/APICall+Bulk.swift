@@ -1,7 +1,7 @@
 import RelayBase
 import RelayCore
 import RelayEngine
-import RelayJSON
+import RelayInterface
 import RelayJobs
 import RelayPosix
 
@@ -39,21 +39,8 @@ extension APICall {
                 wanted.isDryRun ? try await turn() : try await patience.write(in: durable.store, turn)
             )
         }
-        var json = JSONObjectWriter()
-        json.member("action", wanted.action.rawValue)
-        json.member("dry_run", wanted.isDryRun)
-        json.member("matched", done.matched)
-        json.member("changed", done.changed)
-        json.member("asked", done.asked)
-        json.member("body_expired", done.expunged)
-        json.member("left_alone", done.spared)
-        json.member("superseded", done.superseded)
-        if let next = done.next {
-            json.member("next", wanted.next(next, after: done.changed, from: began))
-        } else {
-            json.member("next", JSONValue.null)
-        }
-        return Answer(200, json.bytes)
+        let next = done.next.map { wanted.next($0, after: done.changed, from: began) }
+        return Answer(200, BulkResult(wanted: wanted, done: done, next: next).bytes)
     }
 
     private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)

@@ -2,7 +2,6 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayInterface
-import RelayJSON
 import RelayJobs
 import RelayPosix
 
@@ -68,9 +67,8 @@ extension APICall {
         } catch {
             guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
             if tags.has(version: 1) { return Answer(304, [], fields: [("ETag", "\"v1\"")]) }
-            var json = JSONObjectWriter()
-            json.members(of: Job(record.report, finishedAt: record.finishedAt))
-            return Answer(200, json.bytes, fields: [("ETag", "\"v1\"")])
+            let job = Job(record.report, finishedAt: record.finishedAt)
+            return Answer(200, job.bytes, fields: [("ETag", "\"v1\"")])
         }
         if let wait, tags.isEmpty ? !job.state.isTerminal : tags.has(version: job.version) {
             let known = tags.isEmpty ? nil : job.version
@@ -98,15 +96,16 @@ extension APICall {
         let found = try await server.durable.store.told { store throws(StoreError) in
             try await store.attempts(of: job.record.id, after: window.after, limit: window.limit)
         }
-        var json = JSONObjectWriter()
-        found.map { Job.Attempt($0, since: job.createdAt) }.write("attempts", into: &json)
+        let shown = found.map { Job.Attempt($0, since: job.createdAt) }
         guard found.count == window.limit, let last = found.last, last.number < job.attempts else {
-            json.member("next", JSONValue.null)
-            return Answer(200, json.bytes)
+            return Answer(200, AttemptList(attempts: shown, next: nil).bytes)
         }
-        json.member("next", last.number)
         let target = query.target(replacing: "after", with: String(last.number))
-        return Answer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
+        return Answer(
+            200,
+            AttemptList(attempts: shown, next: last.number).bytes,
+            fields: [("Link", "<\(target)>; rel=\"next\"")]
+        )
     }
 
     /// A body as it is kept, and nothing that would make a browser read anything into it.
@@ -138,9 +137,7 @@ extension APICall.JobPart {
                 job: report.id
             )
         }
-        var json = JSONObjectWriter()
-        (Job(report, finishedAt: 0).listedAttempts ?? []).write("attempts", into: &json)
-        json.member("next", JSONValue.null)
-        return Answer(200, json.bytes)
+        let attempts = Job(report, finishedAt: 0).listedAttempts ?? []
+        return Answer(200, AttemptList(attempts: attempts, next: nil).bytes)
     }
 }

@@ -55,11 +55,7 @@ struct JobView {
     }
 
     /// One job of a list: what its row tells.
-    func line(_ job: StoredJob) -> [UInt8] {
-        var json = JSONObjectWriter()
-        json.members(of: outline(job))
-        return json.bytes
-    }
+    func line(_ job: StoredJob) -> [UInt8] { outline(job).bytes }
 
     private func outline(_ job: StoredJob) -> Job {
         var view = Job(job)

@@ -12,7 +12,7 @@ extension APICall {
         let view = try await RouteView(server)
         var json = JSONObjectWriter()
         json.array("routes") { list in
-            for name in view.names { list.object { view.write(name, into: &$0) } }
+            for name in view.names { view[name].write(into: &list) }
         }
         return Answer(200, json.bytes)
     }
@@ -84,9 +84,7 @@ extension APICall {
         }
         let view = try await RouteView(server)
         guard view.names.contains(name) else { throw view.snapshot.missing(name) }
-        var json = JSONObjectWriter()
-        view.write(name, into: &json)
-        return Answer(200, json.bytes)
+        return Answer(200, view[name].bytes)
     }
 
     /// A route of a filter that is neither configured nor has jobs is a slip, and no empty list.
@@ -99,49 +97,12 @@ extension APICall {
         throw view.snapshot.missing(route)
     }
 
-    /// Unfinished jobs by age, as a table: what waits, and for how long already.
+    /// The unfinished jobs by age.
     func shape(_ server: LoopServer) async throws(Problem) -> Answer {
         let query = try query()
         let by = try query.word(ShapeTable.by)
         let route = query[ShapeTable.route]
         try await APICall.checkFilter(route, server)
-        let counters = try await RouteView.counters(server)
-        var rows: [String: [Int]] = [:]
-        let none = Array(repeating: 0, count: JobCounters.bucketCount)
-        var total = none
-        for (group, ages) in counters.ages where route == nil || route == group.route {
-            total = zip(total, ages).map(+)
-            if by == .failureKind { continue }
-            let key = by == .state ? group.state.name : group.route
-            rows[key] = zip(rows[key] ?? none, ages).map(+)
-        }
-        if by == .failureKind {
-            for (kind, ages) in try await RouteView.failures(route, server) {
-                rows[kind.rawValue] = ages
-            }
-            // A job that fails between the two looks is in neither or in both.
-            let failed = rows.values.reduce(none) { zip($0, $1).map(+) }
-            rows["none"] = zip(total, failed).map { max(0, $0 - $1) }
-        }
-        var json = JSONObjectWriter()
-        json.member("by", by.rawValue)
-        // The last bucket has no end.
-        json.array("bucket_ms") { list in
-            for bucket in 0..<(JobCounters.bucketCount - 1) { list.element(60_000 << bucket) }
-        }
-        json.object("total") { writer in
-            writer.member("total", total.reduce(0, +))
-            writer.array("counts") { list in for count in total { list.element(count) } }
-        }
-        json.array("rows") { list in
-            for (key, ages) in rows.sorted(by: { $0.key < $1.key }) where ages.contains(where: { $0 != 0 }) {
-                list.object { row in
-                    row.member("key", key)
-                    row.member("total", ages.reduce(0, +))
-                    row.array("counts") { list in for count in ages { list.element(count) } }
-                }
-            }
-        }
-        return Answer(200, json.bytes)
+        return Answer(200, try await ShapeTable(by: by, route: route, server).bytes)
     }
 }
