@@ -161,9 +161,15 @@ extension CredentialState: WordValue {}
 extension DeliveryMode: WordValue {}
 extension FailureKind: WordValue { package static var schema: Schema { .failureKind } }
 extension JobAction: WordValue {}
-extension ProblemCode: WordValue {}
 extension Role: WordValue {}
 extension Sent: WordValue {}
+
+extension ProblemCode: MemberValue {
+    package static var schema: Schema { .word(allCases.map(\.name)) }
+
+    package func write(_ name: String, into json: inout JSONObjectWriter) { json.member(name, self.name) }
+    package func write(into list: inout JSONArrayWriter) { list.element(name) }
+}
 
 extension JobID: MemberValue {
     package static var schema: Schema { .job }

@@ -1,3 +1,4 @@
+package import RelayEngine
 package import RelayInterface
 import RelayJSON
 import RelayRoute

@@ -25,7 +25,7 @@ struct EndedLine: Document {
             guard let failure = line.outcome.failure else { return }
             json.object("error") { error in
                 if let problem = line.problem {
-                    error.member("code", problem.code.rawValue)
+                    error.member("code", problem.code.name)
                     problem.retryMilliseconds?.write("retry_after_ms", into: &error)
                 }
                 error.members(of: Job.Failure(failure))

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayInterface
 import RelayJSON
 

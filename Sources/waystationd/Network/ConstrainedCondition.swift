@@ -4,6 +4,7 @@ import RelayCore
 import RelayEngine
 import RelayInterface
 import RelayPosix
+import RelayServer
 import RelaySystemd
 import Synchronization
 
