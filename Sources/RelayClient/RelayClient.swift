@@ -23,14 +23,14 @@ public struct RelayClient: Sendable {
     public var maxResponseBody = 67_108_864
     package var clock = ClientClock.machine
 
-    private let places: ExchangePlaces
+    private let pool: ExchangePool
 
     /// - Parameters:
     ///   - socketPath: the relay's jobs socket.
     ///   - maxConcurrentRequests: requests of this client that may run at once, at least one.
     public init(socketPath: String = "/run/waystation/jobs.sock", maxConcurrentRequests: Int = 64) {
         self.socketPath = socketPath
-        places = ExchangePlaces(limit: max(1, maxConcurrentRequests))
+        pool = ExchangePool(limit: max(1, maxConcurrentRequests))
     }
 
     /// Sends a request to a route of the relay's configuration.
@@ -83,11 +83,11 @@ public struct RelayClient: Sendable {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let canceller = Canceller()
         let (socketPath, timeout) = (socketPath, timeout)
-        let answer = try await places.run(canceller) { () throws(RelayClientError) in
+        let answer = try await pool.run(canceller) { () throws(RelayClientError) in
             let deadline = StreamedAnswer.deadline(timeout)
             return try StreamedAnswer(request, socketPath: socketPath, by: deadline, canceller: canceller)
         }
-        return RelayStream(answer, places: places, timeout: timeout)
+        return RelayStream(answer, pool: pool, timeout: timeout)
     }
 
     /// Sends a request to a path of the relay's own, such as `/v1/status`.
@@ -107,7 +107,7 @@ public struct RelayClient: Sendable {
     ) async throws(RelayClientError) -> RelayResponse {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let (client, deadline, canceller) = (self, StreamedAnswer.deadline(timeout), Canceller())
-        return try await places.run(canceller) { () throws(RelayClientError) in
+        return try await pool.run(canceller) { () throws(RelayClientError) in
             try client.answer(to: request, by: deadline, canceller)
         }
     }

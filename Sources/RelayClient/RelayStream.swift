@@ -13,12 +13,12 @@ public struct RelayStream: AsyncSequence, Sendable {
     public typealias Failure = RelayClientError
 
     private let answer: StreamedAnswer
-    private let places: ExchangePlaces
+    private let pool: ExchangePool
     private let timeout: Duration
 
-    init(_ answer: StreamedAnswer, places: ExchangePlaces, timeout: Duration) {
+    init(_ answer: StreamedAnswer, pool: ExchangePool, timeout: Duration) {
         self.answer = answer
-        self.places = places
+        self.pool = pool
         self.timeout = timeout
     }
 
@@ -51,7 +51,7 @@ public struct RelayStream: AsyncSequence, Sendable {
 
     fileprivate func next() async throws(RelayClientError) -> [UInt8]? {
         let (answer, timeout) = (answer, timeout)
-        return try await places.run(answer.canceller) { () throws(RelayClientError) in
+        return try await pool.run(answer.canceller) { () throws(RelayClientError) in
             try answer.next(within: timeout)
         }
     }

@@ -24,7 +24,7 @@ package final class Engine: Sendable {
     package let tally = RelayTally()
     package let history = RouteHistory()
     /// Ends where a request comes.
-    package let rest = IdleSignal()
+    package let idleSignal = IdleSignal()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
@@ -68,7 +68,7 @@ package final class Engine: Sendable {
         whileDraining: Bool = false,
         hasEmptySegment: Bool = false
     ) throws(Problem) -> Admission {
-        rest.end()
+        idleSignal.end()
         guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
         do throws(Problem) {
@@ -119,7 +119,7 @@ package final class Engine: Sendable {
         let id = JobID(milliseconds: now, random: (entropy.next(), entropy.next()))
         var key: IdempotencyLocks.Held?
         if !isDurable, let text = terms.durable.idempotencyKey {
-            key = try keys.hold(text, of: client, route: entry.route.name, by: id)
+            key = try keys.acquire(text, of: client, route: entry.route.name, by: id)
         }
         let context = JobContext(
             id: id,

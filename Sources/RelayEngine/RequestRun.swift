@@ -16,14 +16,14 @@ package final class RequestRun {
     /// How long its body had taken by then.
     private let moved: Duration
     /// That of a job of a stream.
-    private let turn: AnswerTurn?
+    private let ticket: AnswerTicket?
     /// The keeper that makes a job of the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
-    private var hold: Hold?
+    private var lease: Lease?
     /// How long it waited for its permit.
     private var permitWait: Duration?
     /// The memory that its answer takes.
-    private var room: MemoryReservation?
+    private var reservation: MemoryReservation?
     @safe @exclusivity(unchecked) private var stage: Stage
 
     private enum Stage {
@@ -42,7 +42,7 @@ package final class RequestRun {
     }
 
     /// The request's permit, its idempotency key and its part in the count of those under way.
-    private struct Hold: ~Copyable {
+    private struct Lease: ~Copyable {
         private let engine: Engine
         private let key: IdempotencyLocks.Held?
         var permit: RouteState.Permit?
@@ -72,7 +72,7 @@ package final class RequestRun {
         _ body: Body,
         _ relay: Relay,
         moved: Duration = .zero,
-        turn: AnswerTurn? = nil,
+        ticket: AnswerTicket? = nil,
         keeper: (any RequestKeeper)? = nil
     ) {
         self.engine = engine
@@ -80,9 +80,9 @@ package final class RequestRun {
         self.keeper = keeper
         self.admission = admission
         self.relay = relay
-        self.turn = turn
+        self.ticket = ticket
         began = relay.ports.time.now()
-        hold = Hold(engine, admission.key)
+        lease = Lease(engine, admission.key)
         stage = .new(body)
     }
 
@@ -98,10 +98,10 @@ package final class RequestRun {
         self.admission = admission
         self.relay = relay
         keeper = nil
-        turn = nil
+        ticket = nil
         moved = .zero
         self.began = Instant(nanoseconds: began)
-        hold = Hold(adopting: engine, admission.state.adopted())
+        lease = Lease(adopting: engine, admission.state.adopted())
         stage = .underWay(execution)
     }
 
@@ -146,7 +146,7 @@ package final class RequestRun {
             )
         }
         // A request that only waits for the disk, and has no upstream's answer, keeps no other from the upstream.
-        if case .underWay(let execution) = stage { await execution.run { hold?.permit = nil } }
+        if case .underWay(let execution) = stage { await execution.run { lease?.permit = nil } }
         return end()
     }
 
@@ -165,7 +165,7 @@ package final class RequestRun {
         if let permitWait { outcome.report = outcome.report.after(permitWait: permitWait) }
         if outcome.hasTaken { count() }
         if let execution, case .stream? = outcome.answer?.body, outcome.failure == nil {
-            admission.context.memory.meter.isAnswered(lane: ports.lane)
+            admission.context.memory.meter.isAnswered(shard: ports.shard)
             let report = outcome.report
             stage = .answering(execution, report, since: ports.time.now().before(by: report.lastTook))
         } else {
@@ -174,7 +174,7 @@ package final class RequestRun {
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
         }
-        room = outcome.room
+        reservation = outcome.reservation
         return outcome
     }
 
@@ -197,8 +197,8 @@ package final class RequestRun {
     /// Its answer has been passed on, or is not wanted to its end.
     package func letGo() {
         answerEnded(.unwanted)
-        room = nil
-        hold = nil
+        reservation = nil
+        lease = nil
     }
 
     deinit { answerEnded(.unwanted) }
@@ -206,7 +206,7 @@ package final class RequestRun {
     /// How long the caller has waited, with the trace it belongs to.
     private func count() {
         let (memory, ports) = (admission.context.memory, relay.ports)
-        memory.meter.answered(since: began, ports.time.now(), lane: ports.lane) {
+        memory.meter.answered(since: began, ports.time.now(), shard: ports.shard) {
             guard let parent = admission.fields[.traceparent], let trace = TraceID(parent: parent) else {
                 return nil
             }
@@ -219,7 +219,7 @@ package final class RequestRun {
 
     private func enter() {
         guard case .new(let body) = stage else { return }
-        if let crowd = admission.context.share?.crowd, crowd > 0, turn == nil, isCrowding(crowd) {
+        if let crowd = admission.context.share?.crowd, crowd > 0, ticket == nil, isCrowding(crowd) {
             stage = .ended(Outcome(admission.context, crowding(crowd)))
             return
         }
@@ -231,9 +231,9 @@ package final class RequestRun {
             began
         ) {
         case .permitted(let permit):
-            hold?.permit = consume permit
+            lease?.permit = consume permit
             stage = .permitted(body)
-        case .queued(let turn): stage = .queued(turn, body)
+        case .queued(let ticket): stage = .queued(ticket, body)
         case .full: stage = .ended(Outcome(admission.context, overloaded))
         }
     }
@@ -253,7 +253,7 @@ package final class RequestRun {
     private func begun(_ result: Result<Execution, Failure>, _ body: Body) -> Stage {
         switch result {
         case .success(let execution):
-            execution.turn = turn
+            execution.ticket = ticket
             execution.keeper = keeper
             return .underWay(execution)
         case .failure(let failure):
@@ -269,7 +269,7 @@ package final class RequestRun {
         var now = queued
         repeat {
             // An answer may begin to stream meanwhile, and be one too many of its caller's.
-            let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.patience)
+            let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.gracePeriod)
             await cancelling(at: min(deadline, look), time) { await place.wait() }
             now = time.now()
             if place.isAdmitted { break }
@@ -277,7 +277,7 @@ package final class RequestRun {
         } while now < deadline && !Task.isCancelled
         permitWait = queued.duration(to: now)
         if let permit = place.take() {
-            hold?.permit = consume permit
+            lease?.permit = consume permit
             stage = .permitted(body)
         } else {
             stage = .ended(Outcome(admission.context, missed))
@@ -360,10 +360,10 @@ extension Engine {
         _ admission: Admission,
         body: Body,
         relay: Relay,
-        turn: AnswerTurn? = nil,
+        ticket: AnswerTicket? = nil,
         keeper: (any RequestKeeper)? = nil
     ) async -> Outcome {
-        let run = RequestRun(self, admission, body, relay, turn: turn, keeper: keeper)
+        let run = RequestRun(self, admission, body, relay, ticket: ticket, keeper: keeper)
         defer { run.letGo() }
         return await run.finish()
     }

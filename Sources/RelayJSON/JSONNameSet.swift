@@ -74,7 +74,7 @@ struct JSONNameSet {
     private func fingerprint(_ name: Name, in text: Span<UInt8>) -> UInt64 {
         let start = name.range.lowerBound
         if !name.isEscaped, text.count - start >= 8 {
-            return Self.fingerprint(JSONString.word(at: start, in: text), length: name.range.count)
+            return Self.fingerprint(JSONString.eightBytes(at: start, in: text), length: name.range.count)
         }
         let bytes = JSONString.bytes(name.range, isEscaped: name.isEscaped, in: text)
         var word: UInt64 = 0

@@ -50,7 +50,7 @@ enum JSONString {
 
     /// Eight bytes from `offset` on, the first in the lowest place; there must be so many.
     @inline(__always)
-    static func word(at offset: Int, in text: Span<UInt8>) -> UInt64 {
+    static func eightBytes(at offset: Int, in text: Span<UInt8>) -> UInt64 {
         precondition(offset >= 0 && text.count - offset >= 8)
         return UInt64(
             littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)

@@ -118,7 +118,7 @@ package struct Settlement: Sendable {
     /// Goes with the kind: nil where that failure had no answer.
     package var failureStatus: Status?
     /// Whether one of its attempts may have been carried out that the route would not repeat.
-    package var leavesDoubt = false
+    package var isUncertain = false
     /// Whether the request's body is no longer needed and goes with the settlement; only of an ending that is over.
     package var dropsBody = false
 

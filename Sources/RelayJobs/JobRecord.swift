@@ -125,7 +125,7 @@ package struct NewJob: Sendable {
     /// It is claimed where any claim could take it now, and no other job of its route waits that is due.
     package var upstream: String?
     /// Whether there is no room for it: it is only looked whether its idempotency key is known, and abandoned if not.
-    package var hasNoRoom = false
+    package var lacksCapacity = false
 
     /// Whether it stays though nobody waits for it: who sends it again means the same job, by its idempotency key, or
     /// takes its place, by its supersede key, for which an older one may have had to go.

@@ -71,7 +71,7 @@ package struct JobStateMachine: Equatable, Sendable {
     package mutating func inherit(_ past: PriorAttempts) {
         attempts = UInt32(clamping: past.attempts.count)
         spentAttempts = UInt32(clamping: past.attempts.count { $0.isSpent })
-        isInDoubt = past.leavesDoubt
+        isInDoubt = past.isUncertain
         let last = past.attempts.last?.failure
         (failureKind, failureStatus) = (last?.kind, last?.status)
         guard attempts > 0, reason != .ordering else { return }
@@ -206,14 +206,14 @@ extension JobStateMachine {
         attempts: UInt32,
         spent: UInt32,
         kind: FailureKind?,
-        leavesDoubt: Bool = false,
+        isUncertain: Bool = false,
         now: Int64
     ) -> Bool {
         guard state == .running, token == self.token, token != 0 else { return false }
         self.attempts += attempts
         spentAttempts += spent
         crashes = 0
-        isInDoubt = ending != .succeeded && (isInDoubt || leavesDoubt)
+        isInDoubt = ending != .succeeded && (isInDoubt || isUncertain)
         if let kind { failureKind = kind }
         switch ending {
         case .succeeded: finish(.succeeded, nil, now: now)

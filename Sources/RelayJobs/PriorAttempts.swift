@@ -5,7 +5,7 @@ package struct PriorAttempts: Sendable {
     /// In order; they are the job's first.
     package var attempts: [Attempt]
     /// Whether one of them may have been carried out that the route would not repeat.
-    package var leavesDoubt: Bool
+    package var isUncertain: Bool
     /// The stand-in that its caller is answered with.
     package var standIn: StandIn
     /// When the next attempt is due, counted from acceptance.
@@ -15,13 +15,13 @@ package struct PriorAttempts: Sendable {
 
     package init(
         _ attempts: [Attempt],
-        leavesDoubt: Bool = false,
+        isUncertain: Bool = false,
         standIn: StandIn,
         wait: Duration,
         timeLeft: Duration = .zero
     ) {
         self.attempts = attempts
-        self.leavesDoubt = leavesDoubt
+        self.isUncertain = isUncertain
         self.standIn = standIn
         self.wait = wait
         self.timeLeft = timeLeft

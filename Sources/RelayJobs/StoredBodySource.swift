@@ -5,14 +5,14 @@ import Synchronization
 package final class StoredBodySource: BodySource {
     package typealias Piece = @Sendable (Int, StoredBodyFile) async throws(StoreError) -> [UInt8]
 
-    private enum Place {
+    private enum Position {
         case piece(Int)
         case over
     }
 
     private let file: StoredBodyFile
     private let piece: Piece
-    private let place = Mutex(Place.piece(0))
+    private let position = Mutex(Position.piece(0))
 
     /// Reads `file` with `piece`, which is `JobStore.piece` of the store that has it.
     package init(_ file: StoredBodyFile, piece: @escaping Piece) {
@@ -28,16 +28,16 @@ package final class StoredBodySource: BodySource {
     package var length: UInt64? { file.length }
 
     package var wasRead: Bool {
-        place.withLock { if case .piece(0) = $0 { false } else { true } }
+        position.withLock { if case .piece(0) = $0 { false } else { true } }
     }
 
     package func next() async throws(Failure) -> [UInt8]? {
-        let index = place.withLock { place -> Int? in
-            guard case .piece(let index) = place, index < file.checksums.count else {
-                place = .over
+        let index = position.withLock { position -> Int? in
+            guard case .piece(let index) = position, index < file.checksums.count else {
+                position = .over
                 return nil
             }
-            place = .piece(index + 1)
+            position = .piece(index + 1)
             return index
         }
         guard let index else { return nil }
@@ -53,7 +53,7 @@ package final class StoredBodySource: BodySource {
         }
     }
 
-    package func cancel() { place.withLock { $0 = .over } }
+    package func cancel() { position.withLock { $0 = .over } }
 
     package func restarted() -> (any BodySource)? { StoredBodySource(file, piece: piece) }
 }

@@ -7,7 +7,7 @@ package struct SweepReport: Sendable {
     /// Whether more is due now: sweep again soon.
     package var hasMore = false
     /// How long nothing more comes due, unless the store is changed or the wall clock steps; zero where that is not known.
-    package var rest: Duration = .zero
+    package var idleTime: Duration = .zero
 
     package init() {}
 }

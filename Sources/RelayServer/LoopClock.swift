@@ -4,7 +4,7 @@ import RelayPosix
 /// The wall clock of a loop, read once a turn, and the `Date` line made of it once a second.
 @safe final class LoopClock {
     private let loop: EventLoop
-    @safe @exclusivity(unchecked) private var turn = Int64.min
+    @safe @exclusivity(unchecked) private var iteration = Int64.min
     @safe @exclusivity(unchecked) private var wall: Int64 = 0
     @safe @exclusivity(unchecked) private var second = Int64.min
     @safe @exclusivity(unchecked) private var line: [UInt8] = []
@@ -15,8 +15,8 @@ import RelayPosix
     @inline(__always)
     var milliseconds: Int64 {
         let now = loop.now
-        if turn != now {
-            turn = now
+        if iteration != now {
+            iteration = now
             wall = SystemClock.wall() / 1_000_000
         }
         return wall

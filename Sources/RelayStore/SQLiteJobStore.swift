@@ -65,7 +65,7 @@ package final class SQLiteJobStore: JobStore {
             let shared = writer.shared
             // Waited for: it must have the files that the writer has, whatever is put in their place later.
             let reader = try WorkerThread<StoreReader>(waiting: "store-reader") { () throws(StoreError) in
-                try StoreReader(path, shared: shared, patience: options.readPatience)
+                try StoreReader(path, shared: shared, timeout: options.readTimeout)
             }
             let queue = CommitQueue()
             let commits = GroupCommit(
@@ -162,7 +162,7 @@ extension SQLiteJobStore {
         var jobs = jobs
         var spooled: [String] = []
         do throws(StoreError) {
-            for index in jobs.indices where !jobs[index].hasNoRoom {
+            for index in jobs.indices where !jobs[index].lacksCapacity {
                 if Self.needsFile(jobs[index].body) { jobs[index].body = try await spool(jobs[index].body) }
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
@@ -171,7 +171,7 @@ extension SQLiteJobStore {
                 for (job, answer) in zip(accepted, answers) { shared.land(job, answer) }
             }
             // Without room a key is looked up all the same.
-            let kind = jobs.allSatisfy(\.hasNoRoom) ? CommitQueue.Kind.other : .accept
+            let kind = jobs.allSatisfy(\.lacksCapacity) ? CommitQueue.Kind.other : .accept
             return try await write(kind, weight: jobs.count, landed: landed) { writer throws(StoreError) in
                 try writer.enqueue(accepted, at: now)
             }
@@ -198,7 +198,7 @@ extension SQLiteJobStore {
                 told(.success(answer))
             }
         }
-        let kind: CommitQueue.Kind = offered.job.hasNoRoom ? .other : .accept
+        let kind: CommitQueue.Kind = offered.job.lacksCapacity ? .other : .accept
         queue.submit(CommitQueue.Task(kind: kind, weight: 1, run: run, fail: { told(.failure($0)) }))
         return true
     }
@@ -292,7 +292,7 @@ extension SQLiteJobStore {
     /// Nanoseconds that one read lasts on a disk that does not answer.
     private static let readStall: Int64 = 3_000_000_000
     /// Nanoseconds after which those who wait for such a disk are told.
-    private static let readPatience: Int64 = 4_000_000_000
+    private static let readTimeout: Int64 = 4_000_000_000
     /// Nanoseconds that a read may wait for others in any case.
     private static let longestRead: Int64 = 30_000_000_000
 
@@ -324,7 +324,7 @@ extension SQLiteJobStore {
     /// - Returns: whether the disk does not answer.
     package func lookAtReads(at now: Int64) -> Bool {
         let isStalled = reading.duration(at: now) >= Self.readStall
-        reads.giveUp(askedBy: now - (isStalled ? Self.readPatience : Self.longestRead))
+        reads.giveUp(askedBy: now - (isStalled ? Self.readTimeout : Self.longestRead))
         return isStalled
     }
 }

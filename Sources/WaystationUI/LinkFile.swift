@@ -15,7 +15,7 @@ package final class LinkFile: Sendable {
             let written = try LinkFile.write(LinkFile.document(link))
             path.withLock { $0 = written }
             try startDetachedThread("link") { [self] in
-                _ = poll(nil, 0, Int32(PageGate.patience.components.seconds) * 1_000)
+                _ = poll(nil, 0, Int32(PageGate.linkLifetime.components.seconds) * 1_000)
                 remove()
             }
             LinkFile.openBrowser(written)

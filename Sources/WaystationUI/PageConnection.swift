@@ -24,7 +24,7 @@ struct PageConnection: ~Copyable {
     /// Bytes of a body.
     private static let maxBody = 1_048_576
     /// For a head that has begun, and for a body.
-    private static let patience: Duration = .seconds(10)
+    private static let timeout: Duration = .seconds(10)
     /// Between two requests.
     private static let idle: Duration = .seconds(60)
     /// For a browser that takes nothing.
@@ -61,7 +61,7 @@ struct PageConnection: ~Copyable {
 
     private mutating func readHead() throws(Ended) -> RequestHead? {
         var parser = RequestHeadParser(limits: PageConnection.limits)
-        var deadline = PageConnection.deadline(buffer.isEmpty ? PageConnection.idle : PageConnection.patience)
+        var deadline = PageConnection.deadline(buffer.isEmpty ? PageConnection.idle : PageConnection.timeout)
         while true {
             do throws(HTTPParseError) {
                 if case .head(let head, let consumed) = try parser.parse(buffer.span) {
@@ -74,7 +74,7 @@ struct PageConnection: ~Copyable {
             }
             let isFirst = buffer.isEmpty
             guard try receive(by: deadline) else { return nil }
-            if isFirst { deadline = PageConnection.deadline(PageConnection.patience) }
+            if isFirst { deadline = PageConnection.deadline(PageConnection.timeout) }
         }
     }
 
@@ -88,7 +88,7 @@ struct PageConnection: ~Copyable {
     private mutating func readBody(_ head: RequestHead) throws(Ended) -> [UInt8]? {
         var decoder = BodyDecoder(framing: head.framing, limits: PageConnection.limits)
         var body: [UInt8] = []
-        let deadline = PageConnection.deadline(PageConnection.patience)
+        let deadline = PageConnection.deadline(PageConnection.timeout)
         while true {
             do throws(HTTPParseError) {
                 buffer.removeFirst(try decoder.decode(buffer.span, into: &body).consumed)

@@ -31,7 +31,7 @@ package struct PageGate {
     }
 
     /// How long a link is good for.
-    static let patience: Duration = .seconds(60)
+    static let linkLifetime: Duration = .seconds(60)
     /// How long a session lasts of which nothing is heard.
     static let idle: Duration = .seconds(12 * 3_600)
     /// With one more, the one that is idle for longest ends.
@@ -66,7 +66,7 @@ package struct PageGate {
     mutating func link(at now: Instant) -> String {
         let token = PageGate.secret()
         self.token = token
-        end = now.advanced(by: PageGate.patience)
+        end = now.advanced(by: PageGate.linkLifetime)
         return "http://\(host)/?token=\(token)"
     }
 
@@ -92,7 +92,7 @@ package struct PageGate {
         guard [.get, .head, .post, .put, .delete].contains(head.method) else {
             return .refuse(405, "the page uses GET, HEAD, POST, PUT and DELETE")
         }
-        guard (try? RelayTarget.rest(of: head.target))?.hasEmptySegment == false else {
+        guard (try? RelayTarget.remainder(of: head.target))?.hasEmptySegment == false else {
             return .refuse(400, "the target is no plain path: waystation ui is no proxy")
         }
         guard head.host?.lowercased() == host else {

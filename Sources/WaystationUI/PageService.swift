@@ -67,14 +67,14 @@ package final class PageService: Sendable {
     private func take(_ raw: Int32) {
         // Before it counts: what others open takes no place from those who may.
         if let stranger = neighbours.stranger(at: raw) {
-            return PageService.turnAway(raw, "403 Forbidden", stranger)
+            return PageService.reject(raw, "403 Forbidden", stranger)
         }
         let isRoom = open.withLock { open in
             guard open < PageService.maxConnections else { return false }
             open += 1
             return true
         }
-        guard isRoom else { return PageService.turnAway(raw, "503 Service Unavailable", PageService.full) }
+        guard isRoom else { return PageService.reject(raw, "503 Service Unavailable", PageService.full) }
         do throws(PosixError) {
             try startDetachedThread("page") { [self] in
                 Socket.setNoDelay(raw)
@@ -84,13 +84,13 @@ package final class PageService: Sendable {
             }
         } catch {
             open.withLock { $0 -= 1 }
-            PageService.turnAway(raw, "503 Service Unavailable", PageService.full)
+            PageService.reject(raw, "503 Service Unavailable", PageService.full)
         }
     }
 
     private static let full = "as many connections are open as may be; close pages that are open twice"
 
-    private static func turnAway(_ raw: Int32, _ status: String, _ sentence: String) {
+    private static func reject(_ raw: Int32, _ status: String, _ sentence: String) {
         let socket = FileDescriptor(raw)
         let text = "waystation ui: \(sentence).\n"
         let head =

@@ -35,7 +35,7 @@ struct CompletionTests {
     @Test("every word that the scripts hold is such a word")
     func scripts() {
         for command in CompletedCommand.all {
-            for completes in command.options.map(\.completes) + command.places.map(\.completes) {
+            for completes in command.options.map(\.completes) + command.operands.map(\.completes) {
                 if case .words(let words) = completes {
                     #expect(
                         !words.isEmpty && words.allSatisfy(Candidates.isHarmless),

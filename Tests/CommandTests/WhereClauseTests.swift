@@ -29,9 +29,9 @@ struct WhereClauseTests {
 
     @Test("A person is asked about the words that were given")
     func words() throws {
-        #expect(try WhereClause(["route=a,state=dead"], now: Self.now).words == "route=a, state=dead")
-        #expect(try WhereClause(["all"], now: Self.now).words == "all there are")
-        #expect(try WhereClause(ids: ["x"]).words == "those that were named")
+        #expect(try WhereClause(["route=a,state=dead"], now: Self.now).text == "route=a, state=dead")
+        #expect(try WhereClause(["all"], now: Self.now).text == "all there are")
+        #expect(try WhereClause(ids: ["x"]).text == "those that were named")
     }
 
     @Test(

@@ -20,7 +20,7 @@ struct BreakerMachineTests {
 
     /// Attempts that begin and end at one moment each, one after the other, a tenth of a second apart.
     private func run(
-        _ words: [BreakerMachine.Word],
+        _ words: [BreakerMachine.Signal],
         _ settings: BreakerSettings = settings,
         from start: Double = 0,
         every step: Double = 0.1
@@ -28,13 +28,13 @@ struct BreakerMachineTests {
         var machine = BreakerMachine(settings)
         for (index, word) in words.enumerated() {
             let now = at(start + Double(index) * step)
-            guard machine.leave(settings, now) == .go else { break }
+            guard machine.permission(settings, now) == .go else { break }
             _ = machine.ended(word, epoch: machine.epoch, settings, random: 0, now)
         }
         return machine
     }
 
-    private func words(_ works: Int, _ fails: Int) -> [BreakerMachine.Word] {
+    private func words(_ works: Int, _ fails: Int) -> [BreakerMachine.Signal] {
         Array(repeating: .works, count: works) + Array(repeating: .fails, count: fails)
     }
 
@@ -60,7 +60,7 @@ struct BreakerMachineTests {
     func row(works: Int, fails: Int, opens: Bool) {
         let settings = BreakerSettings()
         #expect((run(words(works, fails), settings, every: 0.01).state != .closed) == opens)
-        let mixed = Array(repeating: [.fails, .fails, .fails, .works] as [BreakerMachine.Word], count: 50)
+        let mixed = Array(repeating: [.fails, .fails, .fails, .works] as [BreakerMachine.Signal], count: 50)
         #expect(run(mixed.flatMap(\.self), settings, every: 0.01).state == .closed)
         var explicit = settings
         explicit.sampling = .seconds(30)
@@ -107,10 +107,12 @@ struct BreakerMachineTests {
         guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
         #expect(wait == .milliseconds(500))
         let before = Instant(nanoseconds: until.nanoseconds - 1)
-        #expect(machine.leave(Self.settings, before) == .refused(until: until))
-        #expect(machine.leave(Self.settings, until) == .probe)
+        #expect(machine.permission(Self.settings, before) == .refused(until: until))
+        #expect(machine.permission(Self.settings, until) == .probe)
         for _ in 0..<100 {
-            guard case .refused = machine.leave(Self.settings, until) else { throw Unexpected(machine.state) }
+            guard case .refused = machine.permission(Self.settings, until) else {
+                throw Unexpected(machine.state)
+            }
         }
         _ = machine.ended(.works, epoch: machine.epoch, Self.settings, random: 0, until)
         #expect(machine.state == .closed && machine.since == nil)
@@ -120,13 +122,18 @@ struct BreakerMachineTests {
     func beside() throws {
         var machine = run(words(0, 20))
         guard case .open(let until, _) = machine.state else { throw Unexpected(machine.state) }
-        #expect(machine.leave(Self.settings, until) == .probe)
+        #expect(machine.permission(Self.settings, until) == .probe)
         let probing = machine.state
         _ = machine.ended(.nothing, epoch: machine.epoch, isProbe: false, Self.settings, random: 0, until)
         #expect(machine.state == probing)
-        guard case .refused = machine.leave(Self.settings, until) else { throw Unexpected(machine.state) }
+        guard case .refused = machine.permission(Self.settings, until) else {
+            throw Unexpected(machine.state)
+        }
         _ = machine.ended(.nothing, epoch: machine.epoch, Self.settings, random: 0, until)
-        #expect(machine.leave(Self.settings, until) == .probe, "another finds out where the probe could not")
+        #expect(
+            machine.permission(Self.settings, until) == .probe,
+            "another finds out where the probe could not"
+        )
     }
 
     @Test("A break is a tenth of the outage so far, the first at the least and the longest at the most")
@@ -138,7 +145,7 @@ struct BreakerMachineTests {
         while waits.last != most {
             guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
             waits.append(wait)
-            #expect(machine.leave(Self.settings, until) == .probe)
+            #expect(machine.permission(Self.settings, until) == .probe)
             _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: .max / 2, until)
             let tenth = opened.duration(to: until) / 10
             guard case .open(_, let next) = machine.state else { throw Unexpected(machine.state) }
@@ -158,7 +165,7 @@ struct BreakerMachineTests {
         var machine = run(words(0, 20))
         let opened = try #require(machine.since)
         let sent = opened.advanced(by: .seconds(60))
-        #expect(machine.leave(Self.settings, sent) == .probe)
+        #expect(machine.permission(Self.settings, sent) == .probe)
         let failed = sent.advanced(by: .seconds(takes))
         _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: .max / 2, failed)
         guard case .open(_, let wait) = machine.state else { throw Unexpected(machine.state) }
@@ -170,8 +177,8 @@ struct BreakerMachineTests {
         var settings = Self.settings
         (settings.breakDuration, settings.maxBreakDuration) = (.seconds(600), .seconds(3_600))
         var machine = run(words(0, 20), settings)
-        #expect(machine.leave(settings, at(100)) != .probe)
-        #expect(machine.leave(Self.settings, at(100)) == .probe)
+        #expect(machine.permission(settings, at(100)) != .probe)
+        #expect(machine.permission(Self.settings, at(100)) == .probe)
     }
 
     @Test("A break is a fifth longer or shorter by chance")
@@ -190,10 +197,10 @@ struct BreakerMachineTests {
     @Test("A probe of which nothing is known leaves it to the next to find out")
     func abandoned() throws {
         var machine = run(words(0, 20))
-        #expect(machine.leave(Self.settings, at(100)) == .probe)
+        #expect(machine.permission(Self.settings, at(100)) == .probe)
         let epoch = machine.epoch
         _ = machine.ended(.nothing, epoch: epoch, Self.settings, random: 0, at(101))
-        #expect(machine.leave(Self.settings, at(101)) == .probe)
+        #expect(machine.permission(Self.settings, at(101)) == .probe)
         // The word of the first probe is old news when it comes after all.
         _ = machine.ended(.works, epoch: epoch, Self.settings, random: 0, at(102))
         #expect(machine.state != .closed)
@@ -212,14 +219,14 @@ struct BreakerMachineTests {
     func ordered() {
         var machine = BreakerMachine(Self.settings)
         machine.ordered(.open, until: at(60), at(0))
-        #expect(machine.leave(Self.settings, at(59)) == .refused(until: at(60)))
-        #expect(machine.leave(Self.settings, at(60)) == .go)
+        #expect(machine.permission(Self.settings, at(59)) == .refused(until: at(60)))
+        #expect(machine.permission(Self.settings, at(60)) == .go)
         machine.ordered(.closed, until: at(120), at(60))
         for _ in 0..<100 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(61)) }
-        #expect(machine.leave(Self.settings, at(119)) == .go)
+        #expect(machine.permission(Self.settings, at(119)) == .go)
         machine.ordered(nil, until: at(0), at(61))
         for _ in 0..<20 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(62)) }
-        #expect(machine.leave(Self.settings, at(62)) != .go)
+        #expect(machine.permission(Self.settings, at(62)) != .go)
     }
 }
 

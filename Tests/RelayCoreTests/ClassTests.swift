@@ -135,8 +135,8 @@ struct HoldTableTests {
     private let a = asked(.get, "a").asked
     private let b = asked(.get, "b").asked
 
-    private func word(_ seconds: Int, _ resource: String? = nil) -> HoldTable.Word {
-        HoldTable.Word(wait: .seconds(seconds), resource: resource)
+    private func word(_ seconds: Int, _ resource: String? = nil) -> HoldTable.RequestedWait {
+        HoldTable.RequestedWait(wait: .seconds(seconds), resource: resource)
     }
 
     private func until(_ table: HoldTable, _ asked: RequestClass.Asked?, _ now: Double = 0) -> Instant? {
@@ -174,10 +174,10 @@ struct HoldTableTests {
         var upstream = UpstreamTraffic(route.policy.upstreams[0], of: route)
         upstream.holds.told(word(60), to: a, at(0))
         upstream.looked(inVain: true, at(0))
-        let held = upstream.room(route, at(0.01), atMost: 5)
+        let held = upstream.capacity(route, at(0.01), atMost: 5)
         #expect(held.count == 0 && held.hold?.reason == .throttled)
         upstream.holds.clear()
-        let free = upstream.room(route, at(0.01), atMost: 5)
+        let free = upstream.capacity(route, at(0.01), atMost: 5)
         #expect(free.count == 5 && free.hold == nil)
     }
 
@@ -199,7 +199,7 @@ struct CrowdTableTests {
         var crowd = CrowdTable()
         let (hung, fine) = (asked(.get, "hung"), asked(.get, "fine"))
         func stuck(_ width: Int, _ underWay: Int, _ now: Double) -> Bool {
-            crowd.stuck(hung, width: width, underWay: underWay, patience: .seconds(2), at(now)) != nil
+            crowd.stuck(hung, width: width, underWay: underWay, timeout: .seconds(2), at(now)) != nil
         }
         for _ in 0..<5 { _ = crowd.began(hung, at(0)) }
         #expect(!stuck(10, 5, 3), "nobody else is there")
@@ -218,8 +218,13 @@ struct CrowdTableTests {
         var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         func begin(_ asked: RequestClass, _ now: Double) -> AttemptGrant? {
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
-            guard case .go(let leave) = machine.leave(route, asking, of: { asked }, at(now)) else {
+            let asking = RouteTrafficMachine.Asking(
+                kind: .first,
+                upstreamIndex: 0,
+                isKept: false,
+                slot: .none
+            )
+            guard case .go(let leave) = machine.grant(route, asking, of: { asked }, at(now)) else {
                 return nil
             }
             return leave
@@ -247,7 +252,7 @@ struct CrowdTableTests {
             crowd.ended(fine, isAnswered: true, at(now))
         }
         func stuck(_ now: Double) -> Bool {
-            crowd.stuck(hung, width: 2, underWay: 1, patience: .seconds(2), at(now)) != nil
+            crowd.stuck(hung, width: 2, underWay: 1, timeout: .seconds(2), at(now)) != nil
         }
         for isAnswered in [true, false] {
             _ = crowd.began(hung, at(0))
@@ -312,8 +317,13 @@ struct FailureCauseTests {
         func left(after kind: FailureKind, _ seconds: Double) -> Int? {
             var machine = RouteTrafficMachine()
             func leave(_ kind: RouteTrafficMachine.Kind) -> AttemptGrant? {
-                let asking = RouteTrafficMachine.Asking(kind: kind, place: 0, isKept: false, turn: .none)
-                return if case .go(let leave) = machine.leave(route, asking, at(0)) { leave } else { nil }
+                let asking = RouteTrafficMachine.Asking(
+                    kind: kind,
+                    upstreamIndex: 0,
+                    isKept: false,
+                    slot: .none
+                )
+                return if case .go(let leave) = machine.grant(route, asking, at(0)) { leave } else { nil }
             }
             for _ in 0..<10 { _ = leave(.first) }
             guard machine.takeBudget(route, at(0)), let retry = leave(.retry) else { return nil }

@@ -155,7 +155,7 @@ struct DeliveryTests {
         var history = JobHistory()
         history.isInDoubt = true
         let run = await Bench([step]).deliver(.post, on: route, history)
-        #expect(run.words == "dead outcome_unknown" && !run.leavesDoubt)
+        #expect(run.words == "dead outcome_unknown" && !run.isUncertain)
         let plain = await Bench([step]).deliver(.post, on: route)
         #expect(plain.words == (rules.isEmpty ? "dead exhausted" : "dead rejected"))
         let good = await Bench([.answer(200)]).deliver(.post, on: route, history)
@@ -173,7 +173,7 @@ struct DeliveryTests {
     func putAsideInDoubt(step: ScriptedTransport.Step, method: RelayBase.Method, isInDoubt: Bool) async {
         let route = makeRoute { $0.recovery = [rule("look", ["any"], .hold)] }
         let run = await Bench([step]).deliver(method, on: route)
-        #expect(run.words == "held" && run.leavesDoubt == isInDoubt)
+        #expect(run.words == "held" && run.isUncertain == isInDoubt)
     }
 
     @Test("A job whose time ran out is expired: untried, after an attempt, and before the next upstream")

@@ -11,7 +11,7 @@ struct DurationBucketsTests {
         ]
     )
     func place(_ microseconds: UInt64, _ place: Int) {
-        #expect(DurationBuckets.latency.place(of: microseconds) == place)
+        #expect(DurationBuckets.latency.index(of: microseconds) == place)
     }
 
     @Test("The ends of the buckets rise", arguments: [DurationBuckets.latency, .lifetime])

@@ -166,7 +166,7 @@ struct ExecutionBench {
         case .collected: machine.collected(.bytes([1]), moment)
         case .collectingFailed: machine.collectingFailed(cut, moment)
         case .letGo: machine.letGo()
-        case .foundNoRoom: machine.foundNoRoom(9, half: 8, moment)
+        case .foundNoRoom: machine.foundNoMemory(9, half: 8, moment)
         case .opinion: machine.classified(Failure("mine", sent: .unknown, "mine"), moment)
         case .noOpinion: machine.classified(nil, moment)
         case .recovered: machine.recovered(response, moment)
@@ -196,7 +196,7 @@ extension ExecutionMachine {
     fileprivate var words: String {
         switch step {
         case .prepare: "prepare"
-        case .leave: "leave"
+        case .grant: "leave"
         case .hold: "hold"
         case .token: "token"
         case .send: "send"
@@ -213,7 +213,7 @@ extension ExecutionMachine {
         case .end(.answered(let response, let source)):
             "answered \(response.status.rawValue) \(source.rawValue)"
         case .end(.failed(let failure)): "failed \(failure.kind) \(failure.sent)"
-        case .end(.undelivered): delivery(room: nil).words
+        case .end(.undelivered): delivery(reservation: nil).words
         }
     }
 }
@@ -341,7 +341,7 @@ struct ExecutionTableTests {
         var machine = try ExecutionPlace.wait.machine(bench)
         bench.tell(.waited, to: &machine, bench.moment(1_000))
         #expect(machine.words == "failed connection_refused neverSent")
-        let outcome = machine.outcome(room: nil)
+        let outcome = machine.outcome(reservation: nil)
         #expect(outcome.failure?.isPastDeadline == true && outcome.report.state == .dead)
     }
 }

@@ -168,7 +168,7 @@ struct InterruptedDeliveryTests {
         task.cancel()
         let run = await task.joined()
         #expect(run.words == words && run.failure?.kind == .cancelled)
-        #expect(run.leavesDoubt == words.hasPrefix("dead"))
+        #expect(run.isUncertain == words.hasPrefix("dead"))
         #expect(run.attempts.map { $0.failure?.sent } == [.unknown])
         // It was on the wire, and yet a stop burns no attempt.
         let next = JobHistory().carried(run)

@@ -46,7 +46,7 @@ struct JobOrderMachineTests {
             for _ in 0..<300 {
                 switch random.next() % 3 {
                 case 0:
-                    guard machine.hasPlace else { break }
+                    guard machine.mayBegin else { break }
                     let key = ["a", "b", nil][Int(random.next() % 3)]
                     let superseded = model.running.last {
                         key != nil && model.jobs[$0].key == key && !model.jobs[$0].isSuperseded
@@ -63,7 +63,7 @@ struct JobOrderMachineTests {
                     let isNext = model.next(order) == index
                     #expect(machine.isNext(index) == isNext)
                     if isNext, random.next() % 2 == 0 {
-                        machine.endedInTurn(index)
+                        machine.endedInOrder(index)
                         model.jobs[index].isTaken = true
                     } else {
                         machine.ended("job \(index)", at: index)
@@ -76,7 +76,7 @@ struct JobOrderMachineTests {
                     model.jobs[taken.index].isTaken = true
                 }
                 #expect(machine.isReady == (model.next(order) != nil))
-                #expect(machine.hasPlace == (model.open < max(1, limit)))
+                #expect(machine.mayBegin == (model.open < max(1, limit)))
                 #expect(machine.isIdle == (model.open == 0) && machine.begun == model.jobs.count)
             }
             #expect(model.jobs.count > 10)
@@ -120,7 +120,7 @@ struct JobOrderMachineTests {
         var running: [Int] = []
         var reported = 0
         while reported < 2_000 {
-            if machine.hasPlace, running.isEmpty || random.next() % 2 == 0 {
+            if machine.mayBegin, running.isEmpty || random.next() % 2 == 0 {
                 running.append(machine.began(key: "\(machine.begun % 3)").index)
             } else if !running.isEmpty {
                 let index = running.remove(at: Int(random.next() % UInt64(running.count)))

@@ -29,7 +29,7 @@ struct MemoryTests {
     @Test("Memory that is held has its half, and never keeps those who collect from theirs")
     func halves() {
         var machine = MemoryMachine(limit: 100)
-        let isHeld = [50, 1].map { machine.hold($0) }
+        let isHeld = [50, 1].map { machine.reserve($0) }
         #expect(isHeld == [true, false])
         machine.reserveUnchecked(500)
         let arrivals = [(1, 50), (2, 51), (3, 1)].map { machine.arrived($0.0, $0.1) }
@@ -79,7 +79,7 @@ struct MemoryTests {
         arguments: [(JobOrder.completion, 2), (.input, 0)]
     )
     func turns(order: JobOrder, early: Int) async {
-        let turns = AnswerTurns(order: order)
+        let turns = AnswerOrder(order: order)
         let taken = [early, 1, 3].map { turns.take($0) }
         #expect(taken == [true, false, false])
         let waiting = Task { await turns.wait(1) }

@@ -29,7 +29,7 @@ private struct Road {
 
     static let patient: AttemptFeedback = {
         var word = AttemptFeedback()
-        (word.hold, word.succeeded) = (HoldTable.Word(wait: .seconds(3_600)), false)
+        (word.hold, word.succeeded) = (HoldTable.RequestedWait(wait: .seconds(3_600)), false)
         return word
     }()
 
@@ -48,10 +48,10 @@ private struct Road {
     )
         -> AttemptDeferral?
     {
-        var asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: isKept, turn: .none)
+        var asking = RouteTrafficMachine.Asking(kind: .first, upstreamIndex: 0, isKept: isKept, slot: .none)
         asking.random = random
         let asked = isGood ? good : bad
-        switch machine.leave(route, asking, of: { asked }, now) {
+        switch machine.grant(route, asking, of: { asked }, now) {
         case .held(let hold, _): return hold
         case .go(let leave):
             let end = now.advanced(by: isGood ? goodTakes : badTakes)
@@ -125,7 +125,7 @@ struct PartialFailureTests {
         var asked = 0
         for tick in 0..<100 {
             let now = at(Double(tick) / 10)
-            guard let leave = traffic.leavePlainly(route, now.nanoseconds) else {
+            guard let leave = traffic.grantPlainly(route, now.nanoseconds) else {
                 Issue.record("it is not passed through")
                 return
             }
@@ -155,9 +155,9 @@ struct PartialFailureTests {
         for tick in 0..<400 {
             let now = at(Double(tick) / 20)
             guard
-                case .go(let leave) = road.machine.leave(
+                case .go(let leave) = road.machine.grant(
                     road.route,
-                    .init(kind: .first, place: 0, isKept: false, turn: .none),
+                    .init(kind: .first, upstreamIndex: 0, isKept: false, slot: .none),
                     of: { kinds[tick % 20] },
                     now
                 )
@@ -185,8 +185,13 @@ struct PartialFailureTests {
         let (route, memory) = (makeRoute { $0.deliversLater = true }, RouteMemory())
         let bench = Bench([.answer(503)])
         func begin() -> AttemptGrant? {
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
-            guard case .go(let leave) = memory.traffic.leave(route, asking, bench.time.now()) else {
+            let asking = RouteTrafficMachine.Asking(
+                kind: .first,
+                upstreamIndex: 0,
+                isKept: false,
+                slot: .none
+            )
+            guard case .go(let leave) = memory.traffic.grant(route, asking, bench.time.now()) else {
                 return nil
             }
             return leave
@@ -219,8 +224,8 @@ struct PartialFailureTests {
         var seconds = 1.0
         func begin(_ asked: RequestClass) -> AttemptGrant? {
             seconds += 0.001
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: true, turn: .none)
-            guard case .go(let leave) = road.machine.leave(road.route, asking, of: { asked }, at(seconds))
+            let asking = RouteTrafficMachine.Asking(kind: .first, upstreamIndex: 0, isKept: true, slot: .none)
+            guard case .go(let leave) = road.machine.grant(road.route, asking, of: { asked }, at(seconds))
             else {
                 Issue.record("held back")
                 return nil
@@ -266,7 +271,7 @@ struct PartialFailureTests {
             road.advance(to: now)
             if tick % 100 == 50, now >= at(first) { line.append(Job(isGood: true, due: now, accepted: now)) }
             if tick % 10 == 0 { line.sort { $0.due < $1.due } }
-            let room = road.machine.room(road.route, now, atMost: road.free(now)).count
+            let room = road.machine.capacity(road.route, now, atMost: road.free(now)).count
             let claimed = line.prefix { $0.due <= now }.prefix(max(0, room))
             line.removeFirst(claimed.count)
             for var job in claimed {
@@ -317,9 +322,14 @@ struct PartialFailureTests {
                 }
                 continue
             }
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+            let asking = RouteTrafficMachine.Asking(
+                kind: .first,
+                upstreamIndex: 0,
+                isKept: false,
+                slot: .none
+            )
             let good = road.good
-            if case .go(let leave) = road.machine.leave(road.route, asking, of: { good }, now) {
+            if case .go(let leave) = road.machine.grant(road.route, asking, of: { good }, now) {
                 _ = road.machine.ended(
                     leave,
                     Road.unavailable,

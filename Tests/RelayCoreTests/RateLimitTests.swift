@@ -14,20 +14,20 @@ struct RateLimitTests {
     func spacing(count: Int, per: Double, burst: Int) {
         let spacing = RateLimitSettings(maxRequests: count, per: .seconds(per), burst: burst).spacing
         var machine = RateLimitMachine()
-        #expect(machine.room(spacing, at(5), atMost: .max) == burst)
+        #expect(machine.capacity(spacing, at(5), atMost: .max) == burst)
         for _ in 0..<burst {
             #expect(machine.next(spacing, .request, at(5)) == at(5))
             machine.take(spacing, .request, at: at(5), at(5))
         }
-        #expect(machine.room(spacing, at(5), atMost: .max) == 0)
+        #expect(machine.capacity(spacing, at(5), atMost: .max) == 0)
         let interval = Int64(per * 1e9) / Int64(count)
         for index in 1...3 {
             let next = machine.next(spacing, .request, at(5))
             #expect(next.nanoseconds == at(5).nanoseconds + interval * Int64(index))
             machine.take(spacing, .request, at: next, at(5))
         }
-        #expect(machine.room(spacing, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
-        #expect(machine.room(spacing, at(1e6), atMost: 1) == 1)
+        #expect(machine.capacity(spacing, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
+        #expect(machine.capacity(spacing, at(1e6), atMost: 1) == 1)
     }
 
     /// Turns of a tenth of a second each, for so long: how many requests and how many kept jobs went, where at each moment
@@ -53,7 +53,7 @@ struct RateLimitTests {
                 line.append(next)
             }
             guard now >= at(keptFrom) else { continue }
-            if machine.room(spacing, now, atMost: 1) == 1 {
+            if machine.capacity(spacing, now, atMost: 1) == 1 {
                 machine.take(spacing, .kept, at: now, now)
                 kept.append(now)
             } else {
@@ -152,7 +152,7 @@ struct RateLimitTests {
         for tick in 5..<240 {
             // Never at the moment of a turn.
             let now = at(Double(tick) / 10 + 0.03)
-            if machine.room(spacing, now, atMost: 1) == 1 {
+            if machine.capacity(spacing, now, atMost: 1) == 1 {
                 machine.take(spacing, .kept, at: now, now)
                 went.append(Double(tick) / 10)
             } else {
@@ -216,7 +216,7 @@ struct RateKeptTests {
         }
 
         mutating func keptJob(_ spacing: RateSpacing, _ now: Instant) {
-            if machine.room(spacing, now, atMost: 1) == 1 {
+            if machine.capacity(spacing, now, atMost: 1) == 1 {
                 machine.take(spacing, .kept, at: now, now)
                 went.append(now)
                 kept += 1

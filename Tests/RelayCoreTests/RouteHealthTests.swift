@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The state of a route is a rate")
 struct RouteHealthTests {
-    private let meter = RouteMeter(lanes: 2)
+    private let meter = RouteMeter(shards: 2)
 
     private func end(_ failure: Failure?, by source: AnswerSource? = nil, at wall: Int64) {
         let context = JobContext(
@@ -29,14 +29,14 @@ struct RouteHealthTests {
             failure: failure,
             attempts: [attempt]
         )
-        meter.count(report, lane: 1, wall: wall)
+        meter.count(report, shard: 1, wall: wall)
     }
 
     private func fail(_ status: Status = 503, at wall: Int64) {
         end(Failure(.httpStatus, sent: .answered, "no", status: status), at: wall)
     }
 
-    private func succeed(_ count: Int = 1) { for _ in 0..<count { meter.countPlain(lane: 0) } }
+    private func succeed(_ count: Int = 1) { for _ in 0..<count { meter.countPlain(shard: 0) } }
 
     private func state(_ wall: Int64) -> RouteCondition { meter.health(at: wall).condition(pending: 0) }
 
@@ -120,7 +120,7 @@ struct RouteHealthTests {
     func lasting() {
         for wall in 0..<30 { fail(at: Int64(wall) * 120_000) }
         #expect(state(30 * 120_000) == .failing && meter.health(at: 30 * 120_000).consecutiveFailures == 30)
-        meter.isAnswered(lane: 0)
+        meter.isAnswered(shard: 0)
         #expect(state(30 * 120_000) == .ok && meter.health(at: 30 * 120_000).consecutiveFailures == 0)
     }
 

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The figures that a route counts")
 struct RouteMeterTests {
-    private let meter = RouteMeter(lanes: 3)
-    private let upstreams = [UpstreamMeter("u1", lanes: 3), UpstreamMeter("u2", lanes: 3)]
+    private let meter = RouteMeter(shards: 3)
+    private let upstreams = [UpstreamMeter("u1", shards: 3), UpstreamMeter("u2", shards: 3)]
 
     private var memory: RouteMemory { RouteMemory(meter: meter, upstreams: upstreams) }
 
@@ -53,7 +53,7 @@ struct RouteMeterTests {
         return attempt
     }
 
-    private func count(_ report: JobReport, lane: Int = 0) { memory.count(report, lane: lane, wall: 5_000) }
+    private func count(_ report: JobReport, lane: Int = 0) { memory.count(report, shard: lane, wall: 5_000) }
 
     @Test("Each lane counts for itself, and a reader has the sum")
     func lanes() {
@@ -66,7 +66,7 @@ struct RouteMeterTests {
     @Test("A lane that is none counts nothing")
     func none() {
         count(report(.succeeded, attempts: [attempt()]), lane: 3)
-        RouteMeter(lanes: 0).count(report(.dead), lane: 0, wall: 0)
+        RouteMeter(shards: 0).count(report(.dead), shard: 0, wall: 0)
         #expect(meter.figures.requests == 0)
     }
 
@@ -137,8 +137,8 @@ struct RouteMeterTests {
                 attemptCount: 2
             )
         )
-        meter.count(done, lane: 0, wall: 5_000)
-        meter.accepted(lane: 0)
+        meter.count(done, shard: 0, wall: 5_000)
+        meter.accepted(shard: 0)
         let figures = meter.figures
         #expect(figures.jobsSucceeded == 1 && figures.accepted == 1 && figures.recovered == 1)
         #expect(figures.lives.count == 1 && figures.lives.microseconds == 4_000_000)
@@ -159,7 +159,7 @@ struct RouteMeterTests {
         func answer(at milliseconds: Int64, after taken: Int64, lane: Int) {
             let now = Instant(nanoseconds: milliseconds * 1_000_000)
             let began = Instant(nanoseconds: (milliseconds - taken) * 1_000_000)
-            meter.answered(since: began, now, lane: lane) {
+            meter.answered(since: began, now, shard: lane) {
                 asked += 1
                 return (trace, milliseconds)
             }
@@ -179,7 +179,7 @@ struct RouteMeterTests {
     @Test("An upstream that comes back has its figures, and those of one that is gone are still the route's")
     func names() {
         let memory = RouteMemory(meter: meter, upstreams: [meter.upstream("eu"), meter.upstream("us")])
-        memory.count(report(.succeeded, attempts: [attempt("eu")]), lane: 0, wall: 5_000)
+        memory.count(report(.succeeded, attempts: [attempt("eu")]), shard: 0, wall: 5_000)
         #expect(meter.upstream("eu").succeeded == 1 && meter.upstream("us").succeeded == 0)
         #expect(meter.figures.succeededAttempts == 1 && meter.figures.attempts.count == 1)
     }

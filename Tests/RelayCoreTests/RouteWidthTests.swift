@@ -21,9 +21,9 @@ struct RouteWidthTests {
         let memory = RouteMemory()
         let leaves = (0..<10).map { _ in
             memory.traffic.tell(route, Instant(nanoseconds: 0)) {
-                $0.leave(
+                $0.grant(
                     route,
-                    .init(kind: .first, place: 0, isKept: false, turn: .none),
+                    .init(kind: .first, upstreamIndex: 0, isKept: false, slot: .none),
                     Instant(nanoseconds: 0)
                 )
             }

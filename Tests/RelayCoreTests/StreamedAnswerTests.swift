@@ -17,7 +17,7 @@ struct StreamedAnswerTests {
     private let cut = Failure(.httpResponseIncomplete, sent: .unknown, "cut off, of which 9 of 20 bytes came")
 
     private func answer(_ end: AnswerEnd, _ traffic: RouteTraffic) throws -> BreakerChange? {
-        let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
+        let leave = try #require(traffic.grantPlainly(route, now.nanoseconds))
         #expect(traffic.answeringPlainly(leave, asked: { nil }, of: route, random: 0, now.nanoseconds) == nil)
         return traffic.answerEndedPlainly(leave, end, nil, of: route, random: 0, now.nanoseconds)
     }
@@ -28,7 +28,7 @@ struct StreamedAnswerTests {
         for _ in 0..<2 { #expect(try answer(.whole, traffic) == nil) }
         #expect(try answer(.broke(cut), traffic) == nil)
         #expect(try answer(.broke(cut), traffic) != nil)
-        #expect(traffic.leavePlainly(route, now.nanoseconds) == nil)
+        #expect(traffic.grantPlainly(route, now.nanoseconds) == nil)
     }
 
     @Test("A caller that goes away, or stalls in its own upload, opens none")
@@ -39,13 +39,13 @@ struct StreamedAnswerTests {
             #expect(try answer(.unwanted, traffic) == nil)
             #expect(try answer(.broke(stalled), traffic) == nil)
         }
-        #expect(traffic.leavePlainly(route, now.nanoseconds) != nil)
+        #expect(traffic.grantPlainly(route, now.nanoseconds) != nil)
     }
 
     @Test("A stream takes no room of the window once its head is there")
     func window() throws {
         let traffic = RouteTraffic()
-        let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
+        let leave = try #require(traffic.grantPlainly(route, now.nanoseconds))
         _ = traffic.answeringPlainly(leave, asked: { nil }, of: route, random: 0, now.nanoseconds)
         #expect(traffic.standing(of: route, now).upstreams[0].underWay == 0)
         _ = traffic.answerEndedPlainly(leave, .whole, nil, of: route, random: 0, now.nanoseconds)

@@ -15,10 +15,10 @@ struct TrafficCornersTests {
         var settings = RetryBudgetSettings()
         (settings.percent, settings.floor) = (0, 0)
         var machine = RetryBudgetMachine()
-        #expect(machine.hasRoom(settings, at(0)) == false)
-        #expect(machine.hasRoom(settings, isKept: true, at(0)) == true)
+        #expect(machine.hasCapacity(settings, at(0)) == false)
+        #expect(machine.hasCapacity(settings, isKept: true, at(0)) == true)
         machine.retryBegan()
-        #expect(machine.hasRoom(settings, isKept: true, at(0)) == false)
+        #expect(machine.hasCapacity(settings, isKept: true, at(0)) == false)
     }
 
     @Test("Four retries that fail within a second take a place of the floor")
@@ -29,7 +29,7 @@ struct TrafficCornersTests {
         for millisecond in 0..<10_000 {
             let now = at(Double(millisecond) / 1_000)
             if millisecond % 10 == 0 { machine.began(now) }
-            guard machine.hasRoom(settings, isKept: true, now) else { continue }
+            guard machine.hasCapacity(settings, isKept: true, now) else { continue }
             machine.retryBegan()
             machine.retryEnded(succeeded: false, now)
             retries += 1
@@ -98,8 +98,13 @@ struct TrafficCornersTests {
         let wide = makeTrafficRoute { $0.concurrency.maxRequests = 100 }
         var machine = RouteTrafficMachine()
         func began() -> Bool {
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
-            if case .go = machine.leave(narrow, asking, at(1)) { return true }
+            let asking = RouteTrafficMachine.Asking(
+                kind: .first,
+                upstreamIndex: 0,
+                isKept: false,
+                slot: .none
+            )
+            if case .go = machine.grant(narrow, asking, at(1)) { return true }
             return false
         }
         #expect([began(), began(), began()] == [true, true, false])
@@ -128,21 +133,21 @@ struct TrafficCornersTests {
             RequestClass(.get, target: "other", contentLength: 0, user: 1)
         )
         func leave(_ asked: RequestClass, _ seconds: Double) -> RouteTrafficMachine.Answer {
-            let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: true, turn: .none)
-            return machine.leave(route, asking, of: { asked }, at(seconds))
+            let asking = RouteTrafficMachine.Asking(kind: .first, upstreamIndex: 0, isKept: true, slot: .none)
+            return machine.grant(route, asking, of: { asked }, at(seconds))
         }
         guard case .go(let first) = leave(held, 1) else {
             Issue.record("held back")
             return
         }
         var word = AttemptFeedback()
-        word.hold = HoldTable.Word(wait: .seconds(3_600))
+        word.hold = HoldTable.RequestedWait(wait: .seconds(3_600))
         _ = machine.ended(first, word, asked: { held }, of: route, random: 1, at(1))
         guard case .held = leave(held, 2.99) else {
             Issue.record("not held back")
             return
         }
-        #expect(machine.room(route, at(3.01), atMost: 1).count == 1)
+        #expect(machine.capacity(route, at(3.01), atMost: 1).count == 1)
         guard case .go = leave(other, 3.01) else {
             Issue.record("held back")
             return

@@ -16,7 +16,7 @@ struct RetryBudgetTests {
         for index in 0..<rate * 10 {
             let now = at(Double(index) / Double(rate))
             machine.began(now)
-            for _ in 0..<3 where machine.hasRoom(settings, now) {
+            for _ in 0..<3 where machine.hasCapacity(settings, now) {
                 machine.retryBegan()
                 count += 1
                 machine.retryEnded(succeeded: succeeded, now)
@@ -46,7 +46,7 @@ struct RetryBudgetTests {
         }
         let left = machine.left(settings, at(1))
         var begun = 0
-        while machine.hasRoom(settings, at(1)) {
+        while machine.hasCapacity(settings, at(1)) {
             machine.retryBegan()
             begun += 1
         }
@@ -62,12 +62,12 @@ struct RetryBudgetTests {
         let settings = RetryBudgetSettings()
         var machine = RetryBudgetMachine()
         for _ in 0..<3 {
-            #expect(machine.hasRoom(settings, at(0)) == true)
+            #expect(machine.hasCapacity(settings, at(0)) == true)
             machine.retryBegan()
         }
-        #expect(machine.hasRoom(settings, at(0)) == false)
+        #expect(machine.hasCapacity(settings, at(0)) == false)
         machine.retryEnded(succeeded: nil, at(1))
-        #expect(machine.hasRoom(settings, at(1)) == true)
+        #expect(machine.hasCapacity(settings, at(1)) == true)
     }
 
     @Test("A retry that failed is forgotten after ten seconds")
@@ -79,12 +79,12 @@ struct RetryBudgetTests {
         machine.retryBegan()
         machine.retryEnded(succeeded: false, at(0.6))
         machine.began(at(9.5))
-        #expect(machine.hasRoom(settings, at(9.6)) == true)
+        #expect(machine.hasCapacity(settings, at(9.6)) == true)
         machine.retryBegan()
-        #expect(machine.hasRoom(settings, at(9.6)) == false)
+        #expect(machine.hasCapacity(settings, at(9.6)) == false)
         machine.retryEnded(succeeded: false, at(9.7))
         for _ in 0..<4 { machine.began(at(11)) }
-        #expect(machine.hasRoom(settings, at(11.1)) == true)
+        #expect(machine.hasCapacity(settings, at(11.1)) == true)
     }
 }
 
@@ -98,7 +98,7 @@ struct PaceTests {
         for tick in 0..<seconds * 1_000 {
             let now = at(Double(tick) / 1_000)
             if isOn, let spacing = pace.spacing(now) {
-                guard turns.room(spacing, now, atMost: 1) == 1 else { continue }
+                guard turns.capacity(spacing, now, atMost: 1) == 1 else { continue }
                 turns.take(spacing, .request, at: now, now)
             }
             pace.began(now)
@@ -145,7 +145,7 @@ struct PaceTests {
         for tick in 2_000..<12_000 {
             let now = at(Double(tick) / 1_000)
             let spacing = try #require(pace.spacing(now))
-            if turns.room(spacing, now, atMost: 1) == 1 {
+            if turns.capacity(spacing, now, atMost: 1) == 1 {
                 turns.take(spacing, .kept, at: now, now)
                 pace.began(now)
                 pace.took(now)
@@ -227,7 +227,7 @@ struct WindowTests {
             let (began, ended) = (at(Double(round)), at(Double(round) + 0.5))
             let count = machine.size
             for index in 0..<count {
-                let word: WindowMachine.Word = index < capacity ? .fine : .tooMuch
+                let word: WindowMachine.Signal = index < capacity ? .fine : .tooMuch
                 machine.ended(word, began: began, wasFull: true, ended)
             }
             return machine.size
@@ -295,9 +295,9 @@ struct WindowTests {
         let before = makeRoute { $0.concurrency.maxRequests = 20 }
         let present = makeRoute { $0.concurrency.maxRequests = 256 }
         var machine = RouteTrafficMachine()
-        let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+        let asking = RouteTrafficMachine.Asking(kind: .first, upstreamIndex: 0, isKept: false, slot: .none)
         let leaves = (0..<3).compactMap { _ in
-            if case .go(let leave) = machine.leave(before, asking, at(0)) { leave } else { nil }
+            if case .go(let leave) = machine.grant(before, asking, at(0)) { leave } else { nil }
         }
         machine.configured(present)
         let failure = Failure(.httpResponseTimeout, sent: .unknown, "late")

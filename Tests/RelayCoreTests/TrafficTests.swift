@@ -365,8 +365,13 @@ struct TrafficTests {
         let word = AttemptFeedback(refusal, named: refusal, BreakerSettings(), nil, wallMilliseconds: 0)
         let now = bench.time.now()
         for place in 0...1 {
-            let asking = RouteTrafficMachine.Asking(kind: .another, place: place, isKept: false, turn: .none)
-            let leaves = (0..<4).map { _ in memory.traffic.leave(route, asking, now) }
+            let asking = RouteTrafficMachine.Asking(
+                kind: .another,
+                upstreamIndex: place,
+                isKept: false,
+                slot: .none
+            )
+            let leaves = (0..<4).map { _ in memory.traffic.grant(route, asking, now) }
             for case .go(let leave) in leaves {
                 _ = memory.traffic.ended(leave, word, of: route, random: 0, now)
             }

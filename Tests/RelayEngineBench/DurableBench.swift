@@ -69,7 +69,7 @@ package final class DurableBench: Sendable {
             entropy: SeededEntropy()
         )
         let audience = Listeners(engine, feed: EventFeed())
-        room = audience.room
+        room = audience.capacity
         let announcer = audience.announcer(and: [sink] + listeners)
         shared.announcer.withLock { $0 = announcer }
         var events = JobStoreEvents()

@@ -79,7 +79,7 @@ struct ConstrainedMachineTests {
     func reloadedFiles() {
         var machine = machine([.absent, .present])
         machine.sourcesChanged(to: ["/b", "/c"], control: false)
-        #expect(machine.sights == [.present, .absent])
+        #expect(machine.observations == [.present, .absent])
         machine.sourcesChanged(to: ["/c"], control: false)
         #expect(!machine.verdict.isConstrained)
     }
@@ -89,6 +89,6 @@ struct ConstrainedMachineTests {
         var machine = machine(of: ["/a"], control: false, [.absent])
         machine.looked(at: ["/b"], [.present])
         machine.looked(at: ["/a"], [])
-        #expect(machine.sights == [.absent])
+        #expect(machine.observations == [.absent])
     }
 }

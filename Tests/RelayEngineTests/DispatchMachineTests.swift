@@ -16,7 +16,7 @@ private final class Moved {
         isShort: Bool = false,
         room: Int = .max
     ) -> DispatchMachine.Step {
-        machine.step(now, permits: permits, isPaused: isPaused, isShort: isShort, room: room)
+        machine.step(now, permits: permits, isPaused: isPaused, isShort: isShort, capacity: room)
     }
     func started() -> Bool { machine.started() }
     func claiming(_ asked: Int = 64) { machine.claiming(asked) }
@@ -28,7 +28,7 @@ private final class Moved {
         isPaused: Bool = false,
         room: Int = .max
     ) -> Bool {
-        machine.offered(now, permits: permits, isPaused: isPaused, isShort: isShort, room: room)
+        machine.offered(now, permits: permits, isPaused: isPaused, isShort: isShort, capacity: room)
     }
     func withdrawn() -> Bool { machine.withdrawn() }
     func settled(_ now: Instant) -> Bool { machine.settled(now) }
@@ -231,7 +231,7 @@ struct DispatchMachineTests {
         #expect(machine.step(at(seconds), permits: 5) == .sleep(until: at(seconds + 60)))
         #expect(machine.step(at(seconds), permits: 8) == .claim(atMost: 3))
         #expect(machine.step(at(seconds), permits: 5) == .sleep(until: at(seconds + 60)))
-        // The store goes on, and so does the lane.
+        // The store goes on, and so does the dispatcher.
         #expect(machine.settled(at(seconds)))
         #expect(machine.step(at(seconds), permits: 5) == .claim(atMost: 64))
         for _ in 0..<4 { _ = machine.settled(at(seconds)) }

@@ -190,7 +190,7 @@ struct DurableControlTests {
         let soon = bench.time.now().advanced(by: .seconds(3))
         let late = Task { try await bench.jobs.job(id, changedSince: nil, by: soon, bench.time) }
         let gone = Task { try await bench.jobs.job(id, changedSince: nil, by: far, bench.time) }
-        // Two lanes and the sweep sleep beside them.
+        // Two dispatchers and the sweep sleep beside them.
         await bench.until { bench.time.sleeperCount >= 7 }
         gone.cancel()
         #expect(try await gone.value.state == .running)

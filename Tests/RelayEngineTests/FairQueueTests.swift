@@ -181,8 +181,13 @@ struct WaitingLineTests {
         func succeed(_ traffic: RouteTraffic) {
             let now = Instant(nanoseconds: 0)
             traffic.tell(route, now) { machine in
-                let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
-                guard case .go(let leave) = machine.leave(route, asking, now) else { return }
+                let asking = RouteTrafficMachine.Asking(
+                    kind: .first,
+                    upstreamIndex: 0,
+                    isKept: false,
+                    slot: .none
+                )
+                guard case .go(let leave) = machine.grant(route, asking, now) else { return }
                 var word = AttemptFeedback()
                 word.window = .fine
                 _ = machine.ended(leave, word, of: route, random: 0, now)

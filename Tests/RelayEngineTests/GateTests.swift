@@ -112,7 +112,7 @@ struct GateTests {
         guard case .permitted(let permit)? = state?.enter() else { return }
         state?.meter.count(
             JobReport(JobChange(id: JobID(high: 0, low: 1), route: "billing", user: nil, state: .dead)),
-            lane: 0,
+            shard: 0,
             wall: 1_000
         )
         let next = Snapshot(

@@ -15,7 +15,7 @@ struct HistoryTests {
         totals.requests = requests
         totals.failures = failures
         if let milliseconds {
-            totals.answers.buckets[DurationBuckets.latency.place(of: milliseconds * 1_000)] = requests
+            totals.answers.buckets[DurationBuckets.latency.index(of: milliseconds * 1_000)] = requests
         }
         return totals
     }

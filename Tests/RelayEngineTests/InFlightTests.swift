@@ -112,10 +112,10 @@ struct InFlightTests {
         isOpen.set()
         bench.transport.release()
         let (first, missed, passed) = (try await held.value, try await late.value, try await early.value)
-        #expect(first.status == 200 && first.permitWait == nil && first.permitWords == nil)
+        #expect(first.status == 200 && first.permitWait == nil && first.permitText == nil)
         #expect(missed.failure?.kind == .deadlineExceeded && missed.permitWait == .seconds(7))
         #expect(passed.status == 200 && passed.permitWait == .seconds(3))
-        #expect(passed.permitWords == "waited 3s for a permit of the route (concurrency.max_requests)")
+        #expect(passed.permitText == "waited 3s for a permit of the route (concurrency.max_requests)")
         #expect(try await bench.run().report.permitWait == nil)
     }
 

@@ -15,7 +15,7 @@ struct PromptAcceptanceTests {
     /// A store that says its words when the test lets it, and what the caller was told.
     private final class Caller: Sendable {
         private let untold = Mutex<[@Sendable () -> Void]>([])
-        private let words = Mutex<[PromptAcceptance.Word]>([])
+        private let words = Mutex<[PromptAcceptance.Reply]>([])
 
         init(_ bench: DurableBench) {
             bench.faults.tellThrough { [self] told in untold.withLock { $0.append(told) } }

@@ -61,27 +61,27 @@ struct QueueRoomTests {
         var machine = UserQuotaMachine()
         let now = Instant(nanoseconds: 0)
         machine.configured(limit: 100)
-        #expect(machine.room(of: 1) == .max, "nobody is refused before the jobs were counted")
+        #expect(machine.remaining(of: 1) == .max, "nobody is refused before the jobs were counted")
         let begins = [machine.beginsCount(now), machine.beginsCount(now)]
         for _ in 0..<3 { machine.ended(1) }
         machine.counted([1: 93, nil: 120])
         machine.reserve(4, of: 1)
         #expect(begins == [true, false], "one count at a time")
-        #expect(machine.room(of: 1) == 6)
-        #expect(machine.room(of: nil) == 0 && machine.room(of: 2) == 100)
+        #expect(machine.remaining(of: 1) == 6)
+        #expect(machine.remaining(of: nil) == 0 && machine.remaining(of: 2) == 100)
         machine.reserve(-4, of: 1)
         machine.accepted(1)
         machine.ended(nil)
-        #expect(machine.room(of: 1) == 9 && machine.room(of: nil) == 0)
+        #expect(machine.remaining(of: 1) == 9 && machine.remaining(of: nil) == 0)
         let again = [60, 69, 70].map { second in
             if second > 60 { machine.refused() }
             return machine.beginsCount(now.advanced(by: .seconds(second)))
         }
         #expect(again == [false, true, false], "only after a refusal, and not at once again")
         machine.counted([:])
-        #expect(machine.room(of: nil) == 100 && machine.room(of: 1) == 100)
+        #expect(machine.remaining(of: nil) == 100 && machine.remaining(of: 1) == 100)
         machine.configured(limit: nil)
-        #expect(machine.room(of: nil) == .max)
+        #expect(machine.remaining(of: nil) == .max)
     }
 
     @Test(
@@ -111,7 +111,7 @@ struct QueueRoomTests {
         }
         machine.counted([1: count, 2: 40])
         if told == "r" { machine.reserve(-1, of: 1) }
-        #expect(100 - machine.room(of: 1) == after && machine.room(of: 2) == 60)
+        #expect(100 - machine.remaining(of: 1) == after && machine.remaining(of: 2) == 60)
     }
 
     @Test("A job whose end is told before its beginning counts for nothing when both are told")
@@ -121,9 +121,9 @@ struct QueueRoomTests {
         let begins = machine.beginsCount(Instant(nanoseconds: 0))
         machine.counted([:])
         for _ in 0..<5 { machine.ended(1) }
-        #expect(begins && machine.room(of: 1) == 100)
+        #expect(begins && machine.remaining(of: 1) == 100)
         for _ in 0..<7 { machine.accepted(1) }
-        #expect(machine.room(of: 1) == 98)
+        #expect(machine.remaining(of: 1) == 98)
         hear(JobEvent.ended, .succeeded)
         hear(JobEvent.accepted, .queued)
         #expect(room.queued == 0)
@@ -139,9 +139,9 @@ struct QueueRoomTests {
         machine.configured(limit: 50)
         #expect(begins && !machine.beginsCount(now), "one count at a time")
         machine.counted([1: 40])
-        #expect(machine.room(of: 1) == .max && machine.beginsCount(now))
+        #expect(machine.remaining(of: 1) == .max && machine.beginsCount(now))
         machine.counted([1: 10])
-        #expect(machine.room(of: 1) == 40)
+        #expect(machine.remaining(of: 1) == 40)
     }
 
     @Test("A count that the store does not answer is made again")
@@ -153,12 +153,12 @@ struct QueueRoomTests {
         }
         #expect(begins(0))
         machine.notCounted()
-        #expect(machine.room(of: 1) == .max && begins(0))
+        #expect(machine.remaining(of: 1) == .max && begins(0))
         machine.counted([1: 1])
         machine.refused()
         #expect(begins(10))
         machine.notCounted()
-        #expect(machine.room(of: 1) == 0 && !begins(19))
+        #expect(machine.remaining(of: 1) == 0 && !begins(19))
         #expect(begins(20))
     }
 

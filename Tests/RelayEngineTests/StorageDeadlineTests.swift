@@ -63,7 +63,7 @@ struct PatienceTests {
         "A caller whose time is over as the store says its word waits for that word, however long it is on its way"
     )
     func onItsWay() async {
-        let place = AcceptanceWaits.Place(deadline: .init(nanoseconds: 0))
+        let place = AcceptanceWaits.Waiter(deadline: .init(nanoseconds: 0))
         place.end()
         #expect(await place.answer() == nil)
         let late = Task { await place.answer(isOnItsWay: true) }

@@ -15,7 +15,7 @@ struct SweepRestTests {
         let (time, rest) = (time, rest)
         rest.begin()
         let task = Task {
-            try? await rest.sleep(after: time.now(), rest: wait, time)
+            try? await rest.sleep(after: time.now(), idleTime: wait, time)
             isOver.set()
         }
         await untilIdle()
@@ -74,7 +74,7 @@ struct SweepRestTests {
         rest.begin()
         rest.stir()
         let (time, rest) = (time, rest)
-        let task = Task { try? await rest.sleep(after: time.now(), rest: .seconds(3_600), time) }
+        let task = Task { try? await rest.sleep(after: time.now(), idleTime: .seconds(3_600), time) }
         await untilIdle()
         time.advance(by: .seconds(1))
         await task.value

@@ -38,7 +38,7 @@ struct RelayTargetTests {
     @Test("is split into route and rest, undecoded", arguments: accepted)
     func splits(_ row: (raw: String, route: String, rest: String)) throws {
         let target = try RelayTarget.parse(row.raw)
-        #expect(target.route == row.route && target.rest == row.rest)
+        #expect(target.route == row.route && target.remainder == row.rest)
     }
 
     @Test(
@@ -51,7 +51,7 @@ struct RelayTargetTests {
     func emptySegment(raw: String, rest: String) throws {
         let target = try RelayTarget.parse(raw)
         #expect(target.hasEmptySegment)
-        #expect(target.rest == rest)
+        #expect(target.remainder == rest)
         #expect(try !RelayTarget.parse("/r/x/a%2F%2Fb/?c=//").hasEmptySegment)
     }
 
@@ -111,10 +111,10 @@ struct RelayTargetTests {
 
     @Test("keeps its checks when a host names the route")
     func restOfTarget() throws {
-        #expect(try RelayTarget.rest(of: "/a/b?c") == ("a/b?c", false))
-        #expect(try RelayTarget.rest(of: "/") == ("", false))
-        #expect(try RelayTarget.rest(of: "//h") == ("/h", true))
-        #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "/a/../b") }
-        #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "a") }
+        #expect(try RelayTarget.remainder(of: "/a/b?c") == ("a/b?c", false))
+        #expect(try RelayTarget.remainder(of: "/") == ("", false))
+        #expect(try RelayTarget.remainder(of: "//h") == ("/h", true))
+        #expect(throws: HTTPParseError.self) { try RelayTarget.remainder(of: "/a/../b") }
+        #expect(throws: HTTPParseError.self) { try RelayTarget.remainder(of: "a") }
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Places of connections")
 struct ConnectionPlacesTests {
-    private typealias Place = ConnectionPlacesMachine.Place
-    private typealias Refusal = ConnectionPlacesMachine.Refusal
+    private typealias Place = ConnectionLimitMachine.Slot
+    private typealias Refusal = ConnectionLimitMachine.Refusal
 
     private func limits(total: Int, perUser: Int, reserved: Int) -> ConnectionLimits {
         var limits = ConnectionLimits()
@@ -17,7 +17,7 @@ struct ConnectionPlacesTests {
 
     @Test("A user with its share is refused while another gets in; a place that was left is free again")
     func share() throws {
-        var machine = ConnectionPlacesMachine(limits(total: 3, perUser: 2, reserved: 1))
+        var machine = ConnectionLimitMachine(limits(total: 3, perUser: 2, reserved: 1))
         let first = try machine.arrived(user: 1, by: .shared)
         _ = try machine.arrived(user: 1, by: .shared)
         #expect(throws: Refusal.share(limit: 2)) { try machine.arrived(user: 1, by: .shared) }
@@ -30,7 +30,7 @@ struct ConnectionPlacesTests {
 
     @Test("Each control listener has places that nobody else takes, and takes shared ones beyond them")
     func reserve() throws {
-        var machine = ConnectionPlacesMachine(limits(total: 2, perUser: 2, reserved: 1))
+        var machine = ConnectionLimitMachine(limits(total: 2, perUser: 2, reserved: 1))
         #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .reserved(listener: "port"))
         #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .shared(user: 0))
         #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .shared(user: 0))
@@ -46,7 +46,7 @@ struct ConnectionPlacesTests {
 
     @Test("Lower limits let nobody in until enough have left, higher ones at once")
     func configured() throws {
-        var machine = ConnectionPlacesMachine(limits(total: 4, perUser: 4, reserved: 0))
+        var machine = ConnectionLimitMachine(limits(total: 4, perUser: 4, reserved: 0))
         let places = try (0..<4).map { _ in try machine.arrived(user: 1, by: .shared) }
         machine.configured(limits(total: 2, perUser: 2, reserved: 0))
         for place in places.dropFirst() {
@@ -63,8 +63,8 @@ struct ConnectionPlacesTests {
         "A listener for metrics has its own places and takes no other, so that nobody keeps callers out by it"
     )
     func metrics() throws {
-        var machine = ConnectionPlacesMachine(limits(total: 2, perUser: 2, reserved: 1))
-        let door = ConnectionPlacesMachine.Door.metrics(listener: "prometheus")
+        var machine = ConnectionLimitMachine(limits(total: 2, perUser: 2, reserved: 1))
+        let door = ConnectionLimitMachine.Door.metrics(listener: "prometheus")
         #expect(try machine.arrived(user: nil, by: door) == .reserved(listener: "prometheus"))
         #expect(throws: Refusal.listener(limit: 1)) { try machine.arrived(user: nil, by: door) }
         _ = try (0..<2).map { _ in try machine.arrived(user: nil, by: .shared) }
@@ -74,7 +74,7 @@ struct ConnectionPlacesTests {
 
     /// How many connections each of so many users gets that want all they can have, one user after the other.
     private func taken(_ limits: ConnectionLimits, users: Int) -> [Int] {
-        var machine = ConnectionPlacesMachine(limits)
+        var machine = ConnectionLimitMachine(limits)
         return (0..<UInt32(users)).map { user in
             (0..<1_000).count { _ in (try? machine.arrived(user: user, by: .shared)) != nil }
         }
@@ -101,11 +101,11 @@ struct ConnectionPlacesTests {
 
     @Test("A user is crowded that has more than all but an eighth of what it may have")
     func crowd() throws {
-        var machine = ConnectionPlacesMachine(ConnectionLimits())
+        var machine = ConnectionLimitMachine(ConnectionLimits())
         for count in 1...256 {
             _ = try machine.arrived(user: 1, by: .shared)
             #expect(machine.crowd(of: 1) == (count > 224 ? count : 0))
         }
-        #expect(throws: Refusal.rest(limit: 256)) { try machine.arrived(user: 1, by: .shared) }
+        #expect(throws: Refusal.remainder(limit: 256)) { try machine.arrived(user: 1, by: .shared) }
     }
 }

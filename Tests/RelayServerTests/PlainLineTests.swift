@@ -130,7 +130,7 @@ struct PlainLineTests {
             return
         }
         let target = try RelayTarget.parse(head.target)
-        #expect(target.route == submission.route && target.rest == submission.target)
+        #expect(target.route == submission.route && target.remainder == submission.target)
         #expect(head.method == submission.method && !submission.hasEmptySegment)
         #expect(Array(request[consumed...]) == submission.body && submission.isAsynchronous != true)
         let own = head.fields.pairs.filter { !["Host", "Content-Length"].contains($0.name) }

@@ -65,7 +65,7 @@ final class ServedLoop {
                 spool: spool,
                 memory: memory,
                 control: NoControl(),
-                places: ConnectionLimiter(ConnectionLimits())
+                limiter: ConnectionLimiter(ConnectionLimits())
             )
         }
         self.loop = loop

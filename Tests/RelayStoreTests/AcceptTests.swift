@@ -157,7 +157,7 @@ struct AcceptTests {
         let bench = try await StoreBench(kind)
         func job(_ key: String?, _ print: UInt8 = 1, hasNoRoom: Bool = true) -> NewJob {
             bench.newJob {
-                $0.hasNoRoom = hasNoRoom
+                $0.lacksCapacity = hasNoRoom
                 $0.idempotency = key.map {
                     NewJob.Idempotency(user: 7, key: $0, fingerprint: [print], window: .seconds(60))
                 }

@@ -58,7 +58,7 @@ struct DoubtTests {
         var attempt = Attempt(number: 1, upstream: "eu", beganAt: 1)
         attempt.failure = Failure(.httpStatus, sent: sent, "no")
         var settlement = Settlement(claim.token, ending, attempts: [attempt])
-        settlement.leavesDoubt = leavesDoubt
+        settlement.isUncertain = leavesDoubt
         _ = try await bench.store.settle([settlement], at: bench.now)
     }
 

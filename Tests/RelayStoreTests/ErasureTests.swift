@@ -126,7 +126,7 @@ struct ErasureTests {
         let database = try Database(scratch.path + "/moved.db", readOnly: false)
         try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
         // The control: what SQLite itself promises.
-        if isBare { try database.leaveNoTraces() } else { try database.execute("PRAGMA secure_delete = ON") }
+        if isBare { try database.eraseTraces() } else { try database.execute("PRAGMA secure_delete = ON") }
         try database.execute("CREATE TABLE payload(seq INTEGER PRIMARY KEY, record BLOB, body BLOB)")
         var random = SplitMix64(seed: 1)
         var live: [Int] = []
@@ -185,7 +185,7 @@ struct ErasureTests {
         )
         let database = try Database(path, readOnly: false)
         #expect {
-            try database.leaveNoTraces()
+            try database.eraseTraces()
         } throws: { "\($0)".contains("PRAGMA auto_vacuum = NONE; VACUUM") }
     }
 }

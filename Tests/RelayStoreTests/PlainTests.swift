@@ -170,7 +170,7 @@ struct PlainTests {
     @Test("Jobs that go from the middle of a line leave the others in order, and the oldest is known")
     func line() {
         var jobs = PlainJobs()
-        let lane = JobLane(ClaimTurns.party(of: 7), 0)
+        let lane = JobQueue(ClaimTurns.party(of: 7), 0)
         for seq in 1...Int64(3_000) {
             jobs.wait(seq, route: 1, lane, runAt: seq, expiresAt: nil, created: seq)
         }

@@ -14,7 +14,7 @@ struct JobPastTests {
             if index == 1 { attempt.resentBy = "later" }
             return attempt
         }
-        return PriorAttempts(attempts, leavesDoubt: true, standIn: .placeholder, wait: wait)
+        return PriorAttempts(attempts, isUncertain: true, standIn: .placeholder, wait: wait)
     }
 
     @Test("brings its attempts, what they spent and what they leave open", arguments: StoreKind.allCases)

@@ -83,7 +83,7 @@ struct RefusedStoreTests {
     private static func open(_ path: String) async throws(StoreError) -> SQLiteJobStore {
         var options = StoreOptions(directory: path)
         options.ballast = 0
-        options.readPatience = .seconds(60)
+        options.readTimeout = .seconds(60)
         return try await SQLiteJobStore.open(options, at: now)
     }
 

@@ -13,8 +13,8 @@ struct RestTests {
     private func swept(_ bench: StoreBench, _ retention: Retention = Retention()) async throws -> SweepReport
     {
         var report = try await bench.store.sweep(retention, limit: 100, at: bench.now)
-        if report.rest == .zero {
-            report.rest = try await bench.store.sweep(retention, limit: 100, at: bench.now).rest
+        if report.idleTime == .zero {
+            report.idleTime = try await bench.store.sweep(retention, limit: 100, at: bench.now).idleTime
         }
         return report
     }
@@ -38,7 +38,7 @@ struct RestTests {
         #expect(before.count == 1)
         for _ in 0..<10 {
             bench.advance(600_000)
-            #expect(try await swept(bench).rest == Self.day)
+            #expect(try await swept(bench).idleTime == Self.day)
         }
         #expect(try log(bench) == before)
         #expect(try await bench.store.facts().commitTimes.count <= 2)
@@ -71,17 +71,17 @@ struct RestTests {
     func due() async throws {
         let bench = try await StoreBench(.sqlite)
         let delayed = try await bench.accept { $0.due = .after(.seconds(60)) }
-        #expect(try await swept(bench).rest == .seconds(60))
+        #expect(try await swept(bench).idleTime == .seconds(60))
         let expiring = try await bench.accept {
             $0.due = .after(.seconds(90))
             $0.expiresAfter = .seconds(50)
         }
         bench.advance(10_000)
-        #expect(try await swept(bench).rest == .seconds(40))
+        #expect(try await swept(bench).idleTime == .seconds(40))
         bench.advance(40_000)
         let report = try await swept(bench)
         #expect(report.ended.map(\.id) == [expiring])
-        #expect(try await swept(bench).rest == .seconds(10))
+        #expect(try await swept(bench).idleTime == .seconds(10))
         bench.advance(10_000)
         _ = try await swept(bench)
         #expect(try await bench.state(delayed) == .queued)
@@ -97,14 +97,14 @@ struct RestTests {
         func sweep() async throws -> SweepReport {
             try await swept(bench, retention)
         }
-        #expect(try await sweep().rest == .seconds(3_600))
+        #expect(try await sweep().idleTime == .seconds(3_600))
         bench.advance(3_600_000)
         #expect(try await sweep().expunged == 1)
-        #expect(try await sweep().rest == .seconds(3_600))
+        #expect(try await sweep().idleTime == .seconds(3_600))
         bench.advance(3_600_000)
         #expect(try await sweep().removed == 1)
         #expect(try await bench.store.job(dead) == nil)
-        #expect(try await sweep().rest == Self.day)
+        #expect(try await sweep().idleTime == Self.day)
     }
 
     @Test("Erased content has the store swept until it is overwritten")
@@ -115,7 +115,7 @@ struct RestTests {
         try await bench.accept()
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
         bench.advance(10_000)
-        #expect(try await bench.store.sweep(retention, limit: 100, at: bench.now).rest == .zero)
+        #expect(try await bench.store.sweep(retention, limit: 100, at: bench.now).idleTime == .zero)
         for _ in 0..<1_000 {
             _ = try await bench.store.sweep(retention, limit: 100, at: bench.now)
             // Behind the writer's own work.

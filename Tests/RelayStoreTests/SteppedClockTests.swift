@@ -23,7 +23,7 @@ struct SteppedClockTests {
         let scratch = TemporaryFolder()
         var options = StoreOptions(directory: scratch.path)
         options.ballast = 0
-        options.readPatience = .seconds(60)
+        options.readTimeout = .seconds(60)
         let date = now.wall + 36_000_000
         let ids = (1...Self.count).map { JobID(milliseconds: now.wall, random: (0, $0)) }
         // An hour has passed, so that the line is ahead of a clock that was put back.

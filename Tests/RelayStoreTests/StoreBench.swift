@@ -79,7 +79,7 @@ final class StoreBench {
         options.events = events
         options.ballast = 1 << 20
         options.eraseDelay = eraseDelay
-        options.readPatience = .seconds(60)
+        options.readTimeout = .seconds(60)
         options.orderingKeysInMemory = orderingKeysInMemory
         options.fault = fault
         return try await SQLiteJobStore.open(options, at: now)

@@ -62,7 +62,7 @@ struct WatchdogTests {
             activities: { [activity] },
             ping: {},
             stalled: { _ in },
-            rests: { rests.load(ordering: .relaxed) }
+            isIdle: { rests.load(ordering: .relaxed) }
         )
         #expect(watchdog.tick(at: 1_000) == long)
         activity.begin(at: 1_000)

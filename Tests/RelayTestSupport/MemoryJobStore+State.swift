@@ -74,7 +74,7 @@ extension MemoryJobStore.State {
     mutating func enqueue(_ job: NewJob, at moment: JobMoment) -> EnqueueResult {
         let now = timeline.now
         let record = job.record
-        if job.hasNoRoom, job.idempotency == nil { return .abandoned }
+        if job.lacksCapacity, job.idempotency == nil { return .abandoned }
         if let idempotency = job.idempotency {
             let name = MemoryJobStore.KeyName(
                 user: idempotency.user,
@@ -85,7 +85,7 @@ extension MemoryJobStore.State {
                 return known.fingerprint == idempotency.fingerprint
                     ? .duplicate(known.id) : .conflict(known.id)
             }
-            if job.hasNoRoom { return .abandoned }
+            if job.lacksCapacity { return .abandoned }
             keys[name] = MemoryJobStore.KnownKey(
                 id: record.id,
                 fingerprint: idempotency.fingerprint,
@@ -314,7 +314,7 @@ extension MemoryJobStore.State {
                 attempts: UInt32(settlement.attempts.count),
                 spent: UInt32(settlement.attempts.count { $0.isSpent }),
                 kind: settlement.failureKind,
-                leavesDoubt: settlement.leavesDoubt,
+                isUncertain: settlement.isUncertain,
                 now: now
             )
         }

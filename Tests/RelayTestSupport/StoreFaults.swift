@@ -57,7 +57,7 @@ package final class StoreFaults: Sendable {
     package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }
 
     func enqueue(_ jobs: [NewJob]) throws(StoreError) {
-        if let fault = ofAcceptance.withLock({ $0 }), !jobs.allSatisfy(\.hasNoRoom) { throw fault }
+        if let fault = ofAcceptance.withLock({ $0 }), !jobs.allSatisfy(\.lacksCapacity) { throw fault }
     }
 
     func read() throws(StoreError) {

@@ -202,18 +202,18 @@ struct PromptDialTests {
     @Test("Each place but the last has its share of what is left of the time, and the first is always tried")
     func shares() {
         let places = (0..<3).map { SocketAddress.unix(path: "/\($0)") }
-        var turns = AddressTurns(places)
+        var turns = DialOrder(places)
         #expect(turns.areShares)
         // A third of 90; a refusal at 10 leaves the others half of 80 each; the last has all of it.
         #expect(turns.next(now: 0, limit: 90).map { [$0.until] } == [30])
         #expect(turns.next(now: 10, limit: 90).map { [$0.until] } == [50])
         #expect(turns.next(now: 50, limit: 90).map { [$0.until] } == [90])
         #expect(turns.next(now: 50, limit: 90) == nil)
-        turns = AddressTurns(places)
+        turns = DialOrder(places)
         #expect(turns.next(now: 7, limit: 5)?.place == places[0])
         #expect(turns.next(now: 7, limit: 5) == nil)
-        turns = AddressTurns([places[0]])
+        turns = DialOrder([places[0]])
         #expect(!turns.areShares && turns.next(now: 7, limit: .max)?.until == .max)
-        #expect(AddressTurns([]).areShares == false)
+        #expect(DialOrder([]).areShares == false)
     }
 }

@@ -253,7 +253,7 @@ struct PageGateTests {
     func age() throws {
         var gate = PageGate(port: 8311, name: "w1.localhost")
         let first = try #require(gate.link(at: Self.start).split(separator: "=").last)
-        let late = Self.start.advanced(by: PageGate.patience)
+        let late = Self.start.advanced(by: PageGate.linkLifetime)
         guard
             case .refuse(403, let text) = gate.decide(try head("GET /?token=\(first)", [Self.own]), at: late)
         else { return #expect(Bool(false), "an old link was good") }

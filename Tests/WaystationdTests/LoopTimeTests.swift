@@ -35,7 +35,7 @@ struct LoopTimeTests {
         await isTold(told, loop)
         // A cancellation that comes later finds nothing to end.
         wait.cancel()
-        await loop.spawn { await loop.turn() }.value
+        await loop.spawn { await loop.nextIteration() }.value
         let (count, at) = await withCheckedContinuation { continuation in
             loop.execute { continuation.resume(returning: (told.value.count, told.value.at)) }
         }
@@ -44,7 +44,7 @@ struct LoopTimeTests {
     }
 
     private func isTold(_ told: LoopBound<Told>, _ loop: EventLoop) async {
-        await loop.spawn { while told.value.count == 0 { await loop.turn() } }.value
+        await loop.spawn { while told.value.count == 0 { await loop.nextIteration() } }.value
     }
 }
 

@@ -45,7 +45,7 @@ struct StatusReportTests {
             switch trouble {
             case .stalled: .stalled
             case .gone: .gone
-            default: bench.jobs.acceptance.lacksRoom ? .full : .ok
+            default: bench.jobs.acceptance.lacksSpace ? .full : .ok
             }
         var report = StatusReport(
             bench.engine,

@@ -89,7 +89,7 @@ public struct HeldBack: Sendable, Equatable {
             case .passedOn: "the strategy passed on"
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
             case .noRuleRepeats: "no rule of the route would send it again"
-            case .notKept(let reason): "not kept: " + reason.words
+            case .notKept(let reason): "not kept: " + reason.shortText
             case .recorded(let text): text
             }
         }
@@ -98,7 +98,7 @@ public struct HeldBack: Sendable, Equatable {
 
 extension HeldBack.Reason {
     /// The reason without what a request is kept from by it.
-    package var words: String {
+    package var shortText: String {
         let prefix = "not repeated: "
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }

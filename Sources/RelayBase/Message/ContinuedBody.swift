@@ -3,11 +3,11 @@ import Synchronization
 /// A stream of which the beginning was read, as one stream again.
 package final class ContinuedBody: BodySource {
     private let beginning: Mutex<[UInt8]?>
-    private let rest: any BodySource
+    private let remainder: any BodySource
 
-    package init(_ beginning: [UInt8], _ rest: any BodySource) {
+    package init(_ beginning: [UInt8], _ remainder: any BodySource) {
         self.beginning = Mutex(beginning)
-        self.rest = rest
+        self.remainder = remainder
     }
 
     package var length: UInt64? { nil }
@@ -19,12 +19,12 @@ package final class ContinuedBody: BodySource {
             return beginning
         }
         if let first, !first.isEmpty { return first }
-        return try await rest.next()
+        return try await remainder.next()
     }
 
-    package func cancel() { rest.cancel() }
+    package func cancel() { remainder.cancel() }
 
-    package func bound(by deadline: Instant) { rest.bound(by: deadline) }
+    package func bound(by deadline: Instant) { remainder.bound(by: deadline) }
 }
 
 extension BodySource {

@@ -10,17 +10,17 @@ public struct Failure: Error, Sendable {
         let kind: FailureKind
         let sent: Sent
         let detail: String
-        let rest: Rest
+        let attributes: Attributes
 
-        init(_ kind: FailureKind, _ sent: Sent, _ detail: String, _ rest: Rest) {
+        init(_ kind: FailureKind, _ sent: Sent, _ detail: String, _ attributes: Attributes) {
             self.kind = kind
             self.sent = sent
             self.detail = detail
-            self.rest = rest
+            self.attributes = attributes
         }
     }
 
-    private struct Rest: Sendable {
+    private struct Attributes: Sendable {
         var status: Status?
         var treatedAsStatus: Status?
         var apiCode: String?
@@ -55,93 +55,93 @@ public struct Failure: Error, Sendable {
         status: Status? = nil,
         exchange: Exchange? = nil
     ) {
-        var rest = Rest()
-        rest.status = status
-        rest.exchange = exchange
-        content = Content(kind, sent, detail, rest)
+        var attributes = Attributes()
+        attributes.status = status
+        attributes.exchange = exchange
+        content = Content(kind, sent, detail, attributes)
     }
 
     /// Why the attempt or the job failed.
     public var kind: FailureKind {
         get { content.kind }
-        set { content = Content(newValue, content.sent, content.detail, content.rest) }
+        set { content = Content(newValue, content.sent, content.detail, content.attributes) }
     }
 
     /// How far the request got; what decides whether it may be repeated.
     public var sent: Sent {
         get { content.sent }
-        set { content = Content(content.kind, newValue, content.detail, content.rest) }
+        set { content = Content(content.kind, newValue, content.detail, content.attributes) }
     }
 
     /// The words that say what failed, where and what to do; safe to show anywhere.
     public var detail: String {
         get { content.detail }
-        set { content = Content(content.kind, content.sent, newValue, content.rest) }
+        set { content = Content(content.kind, content.sent, newValue, content.attributes) }
     }
 
     /// The answer's status, where there was an answer.
     public var status: Status? {
-        get { content.rest.status }
+        get { content.attributes.status }
         set { change { $0.status = newValue } }
     }
 
     /// The status rules match against when `error_types` gave one (`treat_as_status`).
     public var treatedAsStatus: Status? {
-        get { content.rest.treatedAsStatus }
+        get { content.attributes.treatedAsStatus }
         set { change { $0.treatedAsStatus = newValue } }
     }
 
     /// The upstream's own error code, found by `api_error`.
     public var apiCode: String? {
-        get { content.rest.apiCode }
+        get { content.attributes.apiCode }
         set { change { $0.apiCode = newValue } }
     }
 
     /// The upstream's own title of the error, found by `api_error`; part of the answer, so never logged.
     public var apiTitle: String? {
-        get { content.rest.apiTitle }
+        get { content.attributes.apiTitle }
         set { change { $0.apiTitle = newValue } }
     }
 
     /// The verdict on repeating by the validator that named the kind; nil when it gives none.
     public var isRetryable: Bool? {
-        get { content.rest.isRetryable }
+        get { content.attributes.isRetryable }
         set { change { $0.isRetryable = newValue } }
     }
 
     /// The cause where more is known than the failure says; nil where the failure says it.
     package var blamed: FailureCause? {
-        get { content.rest.blamed }
+        get { content.attributes.blamed }
         set { change { $0.blamed = newValue } }
     }
 
     /// How long the upstream asked to be left alone, counted from the answer's arrival.
     public var retryAfter: Duration? {
-        get { content.rest.retryAfter }
+        get { content.attributes.retryAfter }
         set { change { $0.retryAfter = newValue } }
     }
 
     /// Where the attempt went and what it took, as far as it got.
     public var exchange: Exchange? {
-        get { content.rest.exchange }
+        get { content.attributes.exchange }
         set { change { $0.exchange = newValue } }
     }
 
     /// The upstream's answer, where there was one; never part of a message.
     public var response: HTTPResponse? {
-        get { content.rest.response }
+        get { content.attributes.response }
         set { change { $0.response = newValue } }
     }
 
     /// The request that failed, as it was before any per-attempt preparation; only where a program sees the failure.
     public var request: HTTPRequest? {
-        get { content.rest.request }
+        get { content.attributes.request }
         set { change { $0.request = newValue } }
     }
 
     /// Where the attempt went: scheme, host, port and path, never a query; nil where none began, and in the daemon.
     public var url: String? {
-        get { content.rest.url }
+        get { content.attributes.url }
         set { change { $0.url = newValue } }
     }
 
@@ -149,32 +149,32 @@ public struct Failure: Error, Sendable {
     ///
     /// Kind and detail are the last attempt's all the same.
     public var isPastDeadline: Bool {
-        get { content.rest.isPastDeadline }
+        get { content.attributes.isPastDeadline }
         set { change { $0.isPastDeadline = newValue } }
     }
 
     /// Places of those `error_types` whose `header` the answer has.
     package var headerMarks: [Int] {
-        get { content.rest.headerMarks }
+        get { content.attributes.headerMarks }
         set { change { $0.headerMarks = newValue } }
     }
 
     /// The type an answer could not be read as; only for the kinds `decoding` and `empty_response`.
     public var wantedType: Any.Type? {
-        get { content.rest.wantedType }
+        get { content.attributes.wantedType }
         set { change { $0.wantedType = newValue } }
     }
 
     /// The error of a program's own validator, decoder, preparation or error document.
     public var underlying: (any Error)? {
-        get { content.rest.underlying }
+        get { content.attributes.underlying }
         set { change { $0.underlying = newValue } }
     }
 
-    private mutating func change(_ body: (inout Rest) -> Void) {
-        var rest = content.rest
-        body(&rest)
-        content = Content(content.kind, content.sent, content.detail, rest)
+    private mutating func change(_ body: (inout Attributes) -> Void) {
+        var attributes = content.attributes
+        body(&attributes)
+        content = Content(content.kind, content.sent, content.detail, attributes)
     }
 
     /// The request cannot be made.

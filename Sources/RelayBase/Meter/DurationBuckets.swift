@@ -21,9 +21,9 @@ package struct DurationBuckets: Sendable {
 
     /// The bucket of a duration.
     @inline(__always)
-    package func place(of microseconds: UInt64) -> Int {
-        var place = 0
-        while place < 15, microseconds > bounds[place] { place &+= 1 }
-        return place
+    package func index(of microseconds: UInt64) -> Int {
+        var index = 0
+        while index < 15, microseconds > bounds[index] { index &+= 1 }
+        return index
     }
 }

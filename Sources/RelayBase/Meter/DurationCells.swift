@@ -12,26 +12,26 @@ package final class DurationCells: Sendable {
     @discardableResult
     package func took(_ duration: Duration, _ scale: DurationBuckets) -> Int {
         let taken = UInt64(max(0, duration.saturatedNanoseconds)) / 1_000
-        let place = scale.place(of: taken)
-        buckets[place].wrappingAdd(1, ordering: .relaxed)
+        let index = scale.index(of: taken)
+        buckets[index].wrappingAdd(1, ordering: .relaxed)
         microseconds.wrappingAdd(taken, ordering: .relaxed)
-        return place
+        return index
     }
 
     @inline(__always)
     @discardableResult
     package func took(nanoseconds: Int64, _ scale: DurationBuckets) -> Int {
         let taken = UInt64(max(0, nanoseconds)) / 1_000
-        let place = scale.place(of: taken)
-        buckets[place].wrappingAdd(1, ordering: .relaxed)
+        let index = scale.index(of: taken)
+        buckets[index].wrappingAdd(1, ordering: .relaxed)
         microseconds.wrappingAdd(taken, ordering: .relaxed)
-        return place
+        return index
     }
 
     package var counts: DurationCounts {
         var counts = DurationCounts()
-        for place in 0..<DurationBuckets.count {
-            counts.buckets[place] = buckets[place].load(ordering: .relaxed)
+        for index in 0..<DurationBuckets.count {
+            counts.buckets[index] = buckets[index].load(ordering: .relaxed)
         }
         counts.microseconds = microseconds.load(ordering: .relaxed)
         return counts

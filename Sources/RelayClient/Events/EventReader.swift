@@ -4,13 +4,13 @@ import RelayBase
 struct EventReader {
     private let client: RelayClient
     /// The reader's own, so that it takes none of the client's.
-    private let places = ExchangePlaces(limit: 1)
+    private let pool = ExchangePool(limit: 1)
     private var last: String?
     private var answer: StreamedAnswer?
     private var lines = LineBuffer()
     /// The signs that were read and not taken, last first.
     private var ready: [Sign] = []
-    private var patience: Patience
+    private var allowance: ReconnectAllowance
     /// Whether there was a connection before.
     private var isAgain = false
 
@@ -20,7 +20,7 @@ struct EventReader {
     init(client: RelayClient, after last: String?) {
         self.client = client
         self.last = last
-        patience = Patience(client.clock)
+        allowance = ReconnectAllowance(client.clock)
     }
 
     enum Sign {
@@ -42,8 +42,8 @@ struct EventReader {
                 if answer == nil { try await connect() } else { try await read() }
             } catch {
                 answer = nil
-                guard patience.forgives(error) else { throw error }
-                try await patience.sleep()
+                guard allowance.forgives(error) else { throw error }
+                try await allowance.sleep()
             }
         }
     }
@@ -55,7 +55,7 @@ struct EventReader {
         let request = try ClientRequest(method: .get, target: "/v1/events", fields: fields, body: [])
         let canceller = Canceller()
         let (path, timeout) = (client.socketPath, client.timeout)
-        let answer = try await places.run(canceller) { () throws(RelayClientError) in
+        let answer = try await pool.run(canceller) { () throws(RelayClientError) in
             let answer = try StreamedAnswer(
                 request,
                 socketPath: path,
@@ -63,7 +63,7 @@ struct EventReader {
                 canceller: canceller
             )
             guard answer.status == 200 else {
-                throw .refused(answer.status, try answer.rest(within: timeout, limit: 65_536))
+                throw .refused(answer.status, try answer.remainder(within: timeout, limit: 65_536))
             }
             return answer
         }
@@ -73,12 +73,12 @@ struct EventReader {
         isAgain = true
         lines = LineBuffer()
         self.answer = answer
-        patience.wasAnswered()
+        allowance.wasAnswered()
     }
 
     private mutating func read() async throws(RelayClientError) {
         guard let answer else { return }
-        let piece = try await places.run(answer.canceller) { () throws(RelayClientError) in
+        let piece = try await pool.run(answer.canceller) { () throws(RelayClientError) in
             try answer.next(within: EventReader.silence)
         }
         guard let piece else { throw .lost("of its events") }

@@ -1,6 +1,6 @@
 /// Cuts what arrives into lines.
 package struct LineBuffer: Sendable {
-    private var rest: [UInt8] = []
+    private var remainder: [UInt8] = []
     /// Bytes a line may have.
     private let limit: Int
 
@@ -16,13 +16,13 @@ package struct LineBuffer: Sendable {
         var lines: [[UInt8]] = []
         var start = piece.startIndex
         while let end = piece[start...].firstIndex(of: 0x0A) {
-            let line = rest + piece[start..<end]
-            rest = []
+            let line = remainder + piece[start..<end]
+            remainder = []
             start = end + 1
             if !line.isEmpty { lines.append(line) }
         }
-        rest += piece[start...]
-        guard rest.count <= limit, lines.allSatisfy({ $0.count <= limit }) else {
+        remainder += piece[start...]
+        guard remainder.count <= limit, lines.allSatisfy({ $0.count <= limit }) else {
             throw RelayClientError(
                 .invalidResponse,
                 "a line of the relay's answer has more than \(limit) bytes"

@@ -36,11 +36,11 @@ package final class StreamedAnswer: Sendable {
             throw .neverSent
         }
         let head: ResponseHead
-        let rest: [UInt8]
+        let remainder: [UInt8]
         do throws(RelayClientError) {
             // An answer that comes early, such as a refusal of the body, ends the sending.
             if try connection.send(request.head) { _ = try connection.send(request.body) }
-            (head, rest) = try connection.head(of: request.method)
+            (head, remainder) = try connection.head(of: request.method)
         } catch {
             canceller.release(connection.raw)
             throw canceller.isCancelled ? .hungUp : error
@@ -50,7 +50,7 @@ package final class StreamedAnswer: Sendable {
         self.canceller = canceller
         self.socketPath = socketPath
         reading = Mutex(
-            Reading(connection: connection, decoder: BodyDecoder(framing: head.framing), first: rest)
+            Reading(connection: connection, decoder: BodyDecoder(framing: head.framing), first: remainder)
         )
     }
 
@@ -119,7 +119,7 @@ package final class StreamedAnswer: Sendable {
     }
 
     /// The rest of the body, at most `limit` bytes of it.
-    package func rest(within patience: Duration, limit: Int) throws(RelayClientError) -> [UInt8] {
+    package func remainder(within patience: Duration, limit: Int) throws(RelayClientError) -> [UInt8] {
         var body: [UInt8] = []
         while body.count < limit, let piece = try next(within: patience) { body += piece }
         return Array(body.prefix(limit))

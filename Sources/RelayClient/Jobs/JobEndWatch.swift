@@ -22,7 +22,7 @@ final class JobEndWatch: Sendable {
 
     let ends: AsyncThrowingStream<JobEnd, any Error>
     private let endings: AsyncThrowingStream<JobEnd, any Error>.Continuation
-    private let room: AsyncStream<Void>.Continuation
+    private let capacity: AsyncStream<Void>.Continuation
     private let looks: AsyncStream<Look>.Continuation
     private let state = Mutex(State())
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -31,7 +31,7 @@ final class JobEndWatch: Sendable {
         (ends, endings) = AsyncThrowingStream.makeStream()
         let (rooms, room) = AsyncStream<Void>.makeStream()
         let (queue, looks) = AsyncStream<Look>.makeStream()
-        self.room = room
+        self.capacity = room
         self.looks = looks
         for _ in 0..<JobEndWatch.window { room.yield() }
         let started = Task { [self] in
@@ -56,11 +56,11 @@ final class JobEndWatch: Sendable {
     func cancel() {
         task.withLock { $0 }?.cancel()
         looks.finish()
-        room.finish()
+        capacity.finish()
     }
 
     /// Somebody has taken an end: there is room for another job.
-    func wasTaken() { room.yield() }
+    func wasTaken() { capacity.yield() }
 
     private var isOver: Bool {
         state.withLock { $0.isSourceOver && $0.followed.isEmpty } || Task.isCancelled
@@ -145,7 +145,7 @@ extension JobEndWatch {
     }
 
     private func look(_ look: Look, _ client: RelayClient) async {
-        var patience = Patience(client.clock)
+        var patience = ReconnectAllowance(client.clock)
         // The events have reached the relay before.
         patience.wasAnswered()
         while true {

@@ -21,7 +21,7 @@ public struct JobEnds: AsyncSequence, Sendable {
     /// Takes the ends one by one.
     public struct Iterator: AsyncIteratorProtocol {
         /// Ends the watch when the last copy of the iterator goes.
-        private final class Hold: Sendable {
+        private final class WatchOwner: Sendable {
             let watch: JobEndWatch
 
             init(_ watch: JobEndWatch) { self.watch = watch }
@@ -29,11 +29,11 @@ public struct JobEnds: AsyncSequence, Sendable {
             deinit { watch.cancel() }
         }
 
-        private let hold: Hold
+        private let owner: WatchOwner
         private var ends: AsyncThrowingStream<JobEnd, any Error>.Iterator
 
         fileprivate init(_ watch: JobEndWatch) {
-            hold = Hold(watch)
+            owner = WatchOwner(watch)
             ends = watch.ends.makeAsyncIterator()
         }
 
@@ -44,7 +44,7 @@ public struct JobEnds: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(any Error) -> JobEnd? {
             guard let end = try await ends.next(isolation: actor) else { return nil }
-            hold.watch.wasTaken()
+            owner.watch.wasTaken()
             return end
         }
 

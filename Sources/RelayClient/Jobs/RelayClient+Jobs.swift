@@ -68,7 +68,7 @@ extension RelayClient {
     /// - Throws: `timedOut` when it was not over in time; `refused` when there is no such job.
     public func wait(for id: String, timeout: Duration) async throws(RelayClientError) -> Job {
         let end = clock.now().advanced(by: timeout)
-        var pause = Patience(clock)
+        var pause = ReconnectAllowance(clock)
         while true {
             let left = clock.now().duration(to: end)
             do throws(RelayClientError) {

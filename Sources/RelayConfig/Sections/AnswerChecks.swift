@@ -14,7 +14,7 @@ extension ConfigurationTable {
             })
         else { return }
         for (index, entry) in route.policy.success.fail.enumerated()
-        where entry.check.condition.holdsOfContent {
+        where entry.check.condition.isMetByContent {
             let place = entry.check.pointer.text
             guard
                 let required = document.require.first(where: {
@@ -32,7 +32,7 @@ extension ConfigurationTable {
 
 extension BodyCheck.Condition {
     /// Whether something that is not null may meet it.
-    fileprivate var holdsOfContent: Bool {
+    fileprivate var isMetByContent: Bool {
         switch self {
         case .exists(let wanted): wanted
         case .equals(let value): !value.isNull

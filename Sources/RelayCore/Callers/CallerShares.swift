@@ -32,7 +32,7 @@ package final class CallerShares: Sendable {
 
     package init() {}
 
-    /// The share of a caller that has one connection more; `leave` is to be told of its end.
+    /// The share of a caller that has one connection more; `release` is to be told of its end.
     package func enter(_ user: UInt32?) -> CallerShare {
         known.withLock { known in
             let share = known[user]?.share ?? CallerShare(user: user)
@@ -41,7 +41,7 @@ package final class CallerShares: Sendable {
         }
     }
 
-    package func leave(_ share: CallerShare) { known.withLock { $0[share.user]?.connections -= 1 } }
+    package func release(_ share: CallerShare) { known.withLock { $0[share.user]?.connections -= 1 } }
 
     /// Requests under way of all of them; costs a look at each.
     package var requests: Int { known.withLock { $0.values.reduce(0) { $0 + $1.share.requests } } }

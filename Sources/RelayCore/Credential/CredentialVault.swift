@@ -101,7 +101,7 @@ package final class CredentialVault: Sendable {
     /// How a fetched credential is doing, for status.
     package struct State: Sendable {
         package let name: String
-        package var word: CredentialState
+        package var condition: CredentialState
         package let expiresIn: Duration?
         /// Of its newest token; 0 before the first.
         package let generation: UInt64

@@ -65,7 +65,7 @@ final class FetchedCredential: Sendable {
                 : machine.failure != nil ? .failing : machine.token == nil ? .notFetched : .valid
             return CredentialVault.State(
                 name: name,
-                word: word,
+                condition: word,
                 expiresIn: machine.token?.expiresAt.map { now.duration(to: $0) },
                 generation: machine.generation
             )

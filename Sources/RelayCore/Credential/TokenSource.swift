@@ -69,7 +69,7 @@ final class OAuth2TokenSource: TokenSource {
     }
 
     /// How long a token waits for the disk.
-    private static let patience: Duration = .seconds(1)
+    private static let diskTimeout: Duration = .seconds(1)
 
     /// Puts the last refresh token on disk where that is still to be done; goes on with it when the time is over.
     private func keep(_ ports: RelayPorts) async throws(StoreError) {
@@ -77,10 +77,10 @@ final class OAuth2TokenSource: TokenSource {
         let pending = ports.begin { [self] in
             await Result { () async throws(StoreError) in try await keepNow() }
         }
-        let deadline = ports.time.now().advanced(by: OAuth2TokenSource.patience)
+        let deadline = ports.time.now().advanced(by: OAuth2TokenSource.diskTimeout)
         guard let outcome = await ports.wait(for: pending, by: deadline) else {
-            let patience = DurationText.text(OAuth2TokenSource.patience)
-            throw StoreError(.slow, "the disk has not answered for \(patience)")
+            let diskTimeout = DurationText.text(OAuth2TokenSource.diskTimeout)
+            throw StoreError(.slow, "the disk has not answered for \(diskTimeout)")
         }
         try outcome.get()
     }

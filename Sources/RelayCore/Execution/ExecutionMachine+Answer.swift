@@ -34,7 +34,7 @@ extension ExecutionMachine {
             let limit = min(LastGoodAnswers.answerLimit, limit)
             // An answer that is too large to be kept passes through, as it would without the cache.
             if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
-            return Collecting(inbound: inbound, limit: limit, passesRest: source.length == nil)
+            return Collecting(inbound: inbound, limit: limit, passesThrough: source.length == nil)
         }
         guard let length = source.length, length <= ResponseJudge.collectLimit,
             program != nil || context.route.mendsBrokenBody(of: status)
@@ -59,7 +59,7 @@ extension ExecutionMachine {
         switch judge.judge(inbound, wallSeconds: moment.wallSeconds) {
         case .success(let response):
             if !context.route.isWithoutTraffic {
-                word = AttemptFeedback(response, wallMilliseconds: moment.wall)
+                feedback = AttemptFeedback(response, wallMilliseconds: moment.wall)
             }
             recovery.attemptSucceeded(
                 at: moment.now,

@@ -34,15 +34,15 @@ extension ExecutionMachine {
     /// Tells the route's traffic how the attempt was.
     mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
         guard !context.route.isWithoutTraffic else { return }
-        var word = AttemptFeedback(
+        var feedback = AttemptFeedback(
             failure,
             named: judge.named(failure),
             context.route.policy.traffic.breaker,
             fields,
             wallMilliseconds: moment.wall
         )
-        word.isCallersEnd = isCallersEnd(failure, moment)
-        self.word = word
+        feedback.isCallersEnd = isCallersEnd(failure, moment)
+        self.feedback = feedback
     }
 
     /// Whether the caller gave up, or its own time was over, before there was an answer.
@@ -169,9 +169,9 @@ extension ExecutionMachine {
 
     var firstStep: Step { program == nil ? afterPreparation : .prepare }
 
-    var afterPreparation: Step { context.route.isWithoutTraffic ? afterLeave : .leave }
+    var afterPreparation: Step { context.route.isWithoutTraffic ? afterGrant : .grant }
 
-    var afterLeave: Step { context.route.policy.authentication == nil ? .send : .token }
+    var afterGrant: Step { context.route.policy.authentication == nil ? .send : .token }
 
     /// From now on what may be done is decided by that request.
     mutating func take(_ next: Preparation) {

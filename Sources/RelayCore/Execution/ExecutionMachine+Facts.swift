@@ -32,7 +32,7 @@ extension ExecutionMachine {
     }
 
     /// The next turn of its driver, without the values that only that turn needs.
-    package enum Turn {
+    package enum DriverStep {
         /// `send` or `token`, which may need no waiting.
         case send, token
         /// A moment.
@@ -45,14 +45,14 @@ extension ExecutionMachine {
     }
 
     /// Mutating, so that the machine is not copied for it.
-    package var turn: Turn { mutating get { step.turn } }
+    package var driverStep: DriverStep { mutating get { step.driverStep } }
 
-    /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
+    /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `driverStep`.
     var isQuiet: Bool {
         mutating get {
             // A comparison would copy the word.
-            guard notes.isEmpty, case nil = word else { return false }
-            return turn != .answer
+            guard notes.isEmpty, case nil = feedback else { return false }
+            return driverStep != .answer
         }
     }
 
@@ -127,7 +127,7 @@ extension ExecutionMachine {
 // How it ended; asked at the last step.
 extension ExecutionMachine {
     /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
-    package mutating func outcome(room: MemoryReservation?) -> Outcome {
+    package mutating func outcome(reservation: MemoryReservation?) -> Outcome {
         let (attempts, reason) = (recovery.attempts, preparation.body.sentOnceBecause)
         guard case .end(let ending) = step else {
             preconditionFailure("a request was asked for its outcome before its end")
@@ -141,7 +141,7 @@ extension ExecutionMachine {
                 attempts: attempts,
                 sentOnceBecause: reason,
                 keptJob: keptJob,
-                room: room
+                reservation: reservation
             )
         case .failed(let failure):
             return Outcome(
@@ -150,14 +150,14 @@ extension ExecutionMachine {
                 answer: answer,
                 attempts: attempts,
                 sentOnceBecause: reason,
-                room: room
+                reservation: reservation
             )
         case .undelivered: preconditionFailure("a run has no outcome but a delivery")
         }
     }
 
     /// Of one run of a durable job.
-    package func delivery(room: MemoryReservation?) -> Delivery {
+    package func delivery(reservation: MemoryReservation?) -> Delivery {
         let attempts = recovery.attempts
         var delivery: Delivery
         switch step {
@@ -168,10 +168,10 @@ extension ExecutionMachine {
             delivery.pauseReason = pauseReason
         default: preconditionFailure("a run was asked for its end at the step \(step)")
         }
-        delivery.leavesDoubt = recovery.leavesDoubt
+        delivery.isUncertain = recovery.isUncertain
         delivery.lacksContent = lacksContent
         delivery.hold = hold
-        delivery.room = room
+        delivery.reservation = reservation
         return delivery
     }
 }
@@ -217,13 +217,13 @@ extension ExecutionMachine {
 }
 
 extension ExecutionMachine.Step {
-    var turn: ExecutionMachine.Turn {
+    var driverStep: ExecutionMachine.DriverStep {
         switch self {
         case .send: .send
         case .token: .token
         case .wait, .hold: .pause
         case .collect, .prepare, .consult, .keep: .wait
-        case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
+        case .grant, .begin, .classify, .recover, .name, .recall, .accept: .answer
         case .end: .ended
         }
     }

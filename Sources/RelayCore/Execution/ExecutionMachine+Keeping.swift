@@ -20,7 +20,7 @@ extension ExecutionMachine {
         guard case .keep(let keeping) = step, let asked else { return nil }
         let past = PriorAttempts(
             recovery.attempts,
-            leavesDoubt: recovery.leavesDoubt,
+            isUncertain: recovery.isUncertain,
             standIn: keeping.source,
             wait: keeping.wait,
             timeLeft: moment.now.duration(to: recovery.deadline)

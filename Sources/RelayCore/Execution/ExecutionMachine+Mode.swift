@@ -30,7 +30,7 @@ extension ExecutionMachine {
     }
 
     /// There is no room for the answer that was to be collected: not for `wanted` bytes where one may have `half`.
-    package mutating func foundNoRoom(_ wanted: Int, half: Int, _ moment: Moment) {
+    package mutating func foundNoMemory(_ wanted: Int, half: Int, _ moment: Moment) {
         guard case .collect(let collecting) = step else { return }
         // That a job was delivered matters more than what it was answered.
         if isDelivery, !judge.needsBody(collecting.inbound.response.status) {
@@ -114,23 +114,23 @@ extension ExecutionMachine {
         return min(recovery.deadline, moment.now.advanced(by: Self.longestHoldOfRun))
     }
 
-    /// The attempt as it asks for leave; `turnPlace` is the upstream, as an index, with which it has a turn.
+    /// The attempt as it asks for leave; `slotIndex` is the upstream, as an index, with which it has a turn.
     ///
     /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
-    mutating func asking(_ moment: Moment, holdsBudget: Bool, turnPlace: Int?) -> RouteTrafficMachine.Asking {
+    mutating func asking(_ moment: Moment, hasBudget: Bool, slotIndex: Int?) -> RouteTrafficMachine.Asking {
         let isElsewhere = recovery.attempts.count > 1
         // A request whose earlier attempts were all held back has sent nothing before.
         let hasSent = isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isHold != true }
         let kind: RouteTrafficMachine.Kind =
-            if holdsBudget { .retry } else if hasSent { .another } else {
+            if hasBudget { .retry } else if hasSent { .another } else {
                 recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
             }
         return RouteTrafficMachine.Asking(
             kind: kind,
-            place: plan.place,
+            upstreamIndex: plan.upstreamIndex,
             isKept: isDelivery,
             isElsewhere: isElsewhere,
-            turn: turnPlace == plan.place
+            slot: slotIndex == plan.upstreamIndex
                 ? .taken : deadlineOfWaits(moment).map { .wanted(before: $0) } ?? .none
         )
     }

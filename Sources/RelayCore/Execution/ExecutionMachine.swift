@@ -36,7 +36,7 @@ package struct ExecutionMachine: Sendable {
     var answersByStream = false
     var notes: [Note] = []
     /// How the attempt was that had leave, for the route's traffic; nil once that was told.
-    var word: AttemptFeedback?
+    var feedback: AttemptFeedback?
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
     /// The hold that has kept the attempt back.
@@ -57,7 +57,7 @@ package struct ExecutionMachine: Sendable {
         /// A program's preparation of the attempt that has begun, after its observers.
         case prepare
         /// Leave of the route's traffic to send the attempt that has begun.
-        case leave
+        case grant
         /// That moment, to ask for leave again.
         case hold(AttemptDeferral)
         /// A credential, for the attempt that has begun.
@@ -95,7 +95,7 @@ package struct ExecutionMachine: Sendable {
         /// The key that sets the limit, for messages.
         package var key: StaticString = "limits.max_response_body"
         /// Whether a body larger than that passes through instead of being a failure.
-        package var passesRest = false
+        package var passesThrough = false
     }
 
     /// A request that is answered in the upstream's stead and kept.
@@ -239,15 +239,15 @@ extension ExecutionMachine {
 
     /// The attempt may be sent.
     package mutating func granted() {
-        guard case .leave = step else { return }
+        guard case .grant = step else { return }
         isRetry = false
         if answer != nil { discard() }
-        step = afterLeave
+        step = afterGrant
     }
 
     /// The attempt may not be sent now: it goes elsewhere, waits, or comes to nothing.
     package mutating func held(_ hold: AttemptDeferral, _ moment: Moment) {
-        guard case .leave = step else { return }
+        guard case .grant = step else { return }
         self.hold = hold
         let failure = hold.failure(moment.now)
         let leadsElsewhere = !context.route.failovers(when: hold.reason).isEmpty
@@ -263,13 +263,13 @@ extension ExecutionMachine {
     }
 
     /// How the attempt was that had leave; told once.
-    mutating func takeFeedback() -> AttemptFeedback? { word.take() }
+    mutating func takeFeedback() -> AttemptFeedback? { feedback.take() }
 
     /// The moment of `hold` has come.
     package mutating func heldOver(_ moment: Moment) {
         guard case .hold = step else { return }
         plan = recovery.attemptPostponed(at: moment.now, wall: moment.wall, plan)
-        step = .leave
+        step = .grant
     }
 
     package mutating func obtained(_ token: Token, _ moment: Moment) {
@@ -295,7 +295,7 @@ extension ExecutionMachine {
         case .prepare, .token, .send:
             if let exchange = failure.exchange { contentMoved(for: exchange.upload) }
             attemptFailed(failure, moment)
-        case .leave, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .keep,
+        case .grant, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .keep,
             .accept, .end:
             break
         }

@@ -28,7 +28,7 @@ package final class RouteMemory: Sendable {
 
     package init(
         traffic: RouteTraffic = RouteTraffic(),
-        meter: RouteMeter = RouteMeter(lanes: 0),
+        meter: RouteMeter = RouteMeter(shards: 0),
         upstreams: [UpstreamMeter] = []
     ) {
         self.traffic = traffic

@@ -5,16 +5,16 @@ import Synchronization
 
 /// The figures of a route since the daemon started; they outlive a reload.
 ///
-/// Each loop counts in a lane of its own, which nobody else writes, and whoever reads adds the lanes up: the common end
+/// Each loop counts in a shard of its own, which nobody else writes, and a reader adds the shards up: the common end
 /// of a request costs no lock. The figures that change seldom are under one.
 package final class RouteMeter: Sendable {
-    private let lanes: [Lane]
+    private let shards: [Shard]
     /// By name, of every configuration since the start: those that have gone come back with their figures.
     private let upstreams = Mutex<[String: UpstreamMeter]>([:])
     private let account = Mutex(RouteAccount())
 
-    /// The counts of one lane.
-    private final class Lane: Sendable {
+    /// The counts of one shard.
+    private final class Shard: Sendable {
         let counts: InlineArray<15, Atomic<UInt64>>
         let answers = DurationCells()
         let lives = DurationCells()
@@ -41,15 +41,15 @@ package final class RouteMeter: Sendable {
         case jobSucceeded, jobDead, jobCancelled, jobExpired, jobDropped
     }
 
-    /// `lanes` are those of the loops and one for whoever is on none; without any nothing is counted.
-    package init(lanes: Int) { self.lanes = (0..<lanes).map { _ in Lane() } }
+    /// `shards` are those of the loops and one for whoever is on none; without any nothing is counted.
+    package init(shards: Int) { self.shards = (0..<shards).map { _ in Shard() } }
 
     /// Takes up what a job came to: one that is over, or one that waits for another attempt.
     ///
     /// `isPlain` tells of one that an upstream answered at the first attempt; `wall` is in milliseconds since 1970 UTC.
-    package func count(_ report: JobReport, isPlain: Bool = false, lane: Int, wall: Int64) {
-        guard lanes.indices.contains(lane) else { return }
-        let cells = lanes[lane]
+    package func count(_ report: JobReport, isPlain: Bool = false, shard: Int, wall: Int64) {
+        guard shards.indices.contains(shard) else { return }
+        let cells = shards[shard]
         if report.state.isTerminal { count(end: report, cells, wall) }
         if isPlain { return }
         account.withLock { account in
@@ -70,35 +70,37 @@ package final class RouteMeter: Sendable {
     }
 
     /// A request took the ordinary path from its beginning.
-    package func tookOrdinaryPath(_ reason: OrdinaryReason, lane: Int) {
-        guard lanes.indices.contains(lane), let place = OrdinaryReason.allCases.firstIndex(of: reason) else {
+    package func tookOrdinaryPath(_ reason: OrdinaryReason, shard: Int) {
+        guard shards.indices.contains(shard), let place = OrdinaryReason.allCases.firstIndex(of: reason)
+        else {
             return
         }
-        lanes[lane].ordinary[place].wrappingAdd(1, ordering: .relaxed)
+        shards[shard].ordinary[place].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// A request that was being passed through went on as an ordinary one.
-    package func promoted(_ reason: PromotionReason, lane: Int) {
-        guard lanes.indices.contains(lane), let place = PromotionReason.allCases.firstIndex(of: reason) else {
+    package func promoted(_ reason: PromotionReason, shard: Int) {
+        guard shards.indices.contains(shard), let place = PromotionReason.allCases.firstIndex(of: reason)
+        else {
             return
         }
-        lanes[lane].promoted[place].wrappingAdd(1, ordering: .relaxed)
+        shards[shard].promoted[place].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Takes up a request that an upstream answered at the first attempt.
-    package func countPlain(lane: Int) {
-        if lanes.indices.contains(lane) { lanes[lane].add(.success) }
+    package func countPlain(shard: Int) {
+        if shards.indices.contains(shard) { shards[shard].add(.success) }
     }
 
     /// The head of an upstream's answer is there whose content may go on for long.
-    package func isAnswered(lane: Int) {
-        if lanes.indices.contains(lane) { lanes[lane].add(.head) }
+    package func isAnswered(shard: Int) {
+        if shards.indices.contains(shard) { shards[shard].add(.head) }
     }
 
     /// The same as `answered`, in nanoseconds; returns the bucket where an exemplar is wanted, or -1.
-    package func answeredPlainly(_ taken: Int64, _ now: Int64, lane: Int) -> Int {
-        guard lanes.indices.contains(lane) else { return -1 }
-        let cells = lanes[lane]
+    package func answeredPlainly(_ taken: Int64, _ now: Int64, shard: Int) -> Int {
+        guard shards.indices.contains(shard) else { return -1 }
+        let cells = shards[shard]
         let place = cells.answers.took(nanoseconds: taken, .latency)
         return cells.exemplars.wants(place, Instant(nanoseconds: now)) ? place : -1
     }
@@ -110,16 +112,16 @@ package final class RouteMeter: Sendable {
         _ wall: Int64,
         in place: Int,
         _ now: Int64,
-        lane: Int
+        shard: Int
     ) {
-        lanes[lane].exemplars.note(
+        shards[shard].exemplars.note(
             TraceExemplar(trace: trace, microseconds: UInt64(max(0, taken)) / 1_000, wall: wall),
             in: place,
             Instant(nanoseconds: now)
         )
     }
 
-    private func count(end report: JobReport, _ cells: Lane, _ wall: Int64) {
+    private func count(end report: JobReport, _ cells: Shard, _ wall: Int64) {
         switch (report.state, report.source) {
         case (.succeeded, .fallback): cells.add(.fallback)
         case (.succeeded, .placeholder): cells.add(.placeholder)
@@ -142,13 +144,13 @@ package final class RouteMeter: Sendable {
     }
 
     /// A job is on disk.
-    package func accepted(lane: Int) {
-        if lanes.indices.contains(lane) { lanes[lane].add(.accepted) }
+    package func accepted(shard: Int) {
+        if shards.indices.contains(shard) { shards[shard].add(.accepted) }
     }
 
     /// Somebody removed a job that was not over.
-    package func dropped(lane: Int) {
-        if lanes.indices.contains(lane) { lanes[lane].add(.jobDropped) }
+    package func dropped(shard: Int) {
+        if shards.indices.contains(shard) { shards[shard].add(.jobDropped) }
     }
 
     /// A request was answered whose caller has waited since then; `exemplar` tells its trace, with the present in
@@ -157,11 +159,11 @@ package final class RouteMeter: Sendable {
     package func answered(
         since began: Instant,
         _ now: Instant,
-        lane: Int,
+        shard: Int,
         exemplar: () -> (trace: TraceID, wall: Int64)?
     ) {
-        guard lanes.indices.contains(lane) else { return }
-        let cells = lanes[lane]
+        guard shards.indices.contains(shard) else { return }
+        let cells = shards[shard]
         let taken = began.duration(to: now)
         let place = cells.answers.took(taken, .latency)
         guard cells.exemplars.wants(place, now), let (trace, wall) = exemplar() else { return }
@@ -181,7 +183,7 @@ extension RouteMeter {
     package func upstream(_ name: String) -> UpstreamMeter {
         upstreams.withLock { known in
             if let meter = known[name] { return meter }
-            let meter = UpstreamMeter(name, lanes: lanes.count)
+            let meter = UpstreamMeter(name, shards: shards.count)
             if known.count < RouteAccount.nameLimit { known[name] = meter }
             return meter
         }
@@ -191,7 +193,7 @@ extension RouteMeter {
 // The figures that have been counted.
 extension RouteMeter {
     private func sum(_ count: Count) -> UInt64 {
-        lanes.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }
+        shards.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }
     }
 
     private var answered: RouteHealth.Answered {
@@ -226,10 +228,10 @@ extension RouteMeter {
         figures.jobsCancelled = sum(.jobCancelled)
         figures.jobsExpired = sum(.jobExpired)
         figures.jobsDropped = sum(.jobDropped)
-        for lane in lanes {
-            figures.answers += lane.answers.counts
-            figures.lives += lane.lives.counts
-            figures.delays += lane.delays.counts
+        for shard in shards {
+            figures.answers += shard.answers.counts
+            figures.lives += shard.lives.counts
+            figures.delays += shard.delays.counts
         }
         for upstream in upstreams.values {
             figures.succeededAttempts &+= upstream.succeeded
@@ -248,9 +250,9 @@ extension RouteMeter {
         counted(PromotionReason.allCases) { $0.promoted[$1].load(ordering: .relaxed) }
     }
 
-    private func counted<Reason>(_ reasons: [Reason], _ count: (Lane, Int) -> UInt64) -> [(Reason, UInt64)] {
+    private func counted<Reason>(_ reasons: [Reason], _ count: (Shard, Int) -> UInt64) -> [(Reason, UInt64)] {
         reasons.enumerated().compactMap { place, reason in
-            let sum = lanes.reduce(0) { $0 &+ count($1, place) }
+            let sum = shards.reduce(0) { $0 &+ count($1, place) }
             return sum == 0 ? nil : (reason, sum)
         }
     }
@@ -258,7 +260,7 @@ extension RouteMeter {
     /// The latest exemplar of each bucket of `answers`.
     package var exemplars: [TraceExemplar?] {
         (0..<DurationBuckets.count).map { place in
-            lanes.compactMap { $0.exemplars.exemplar(in: place) }.max { $0.wall < $1.wall }
+            shards.compactMap { $0.exemplars.exemplar(in: place) }.max { $0.wall < $1.wall }
         }
     }
 }

@@ -24,8 +24,8 @@ package struct PassThroughLines: Sendable {
         _ compose: (HeaderFields) -> [UInt8]
     ) {
         bytes = compose(fields)
-        let id = places(of: Array(probe.description.utf8), in: bytes).map { ($0, Gap.jobID) }
-        let now = places(of: IMFDate.format(wallSeconds), in: bytes).map { ($0, Gap.now) }
+        let id = positions(of: Array(probe.description.utf8), in: bytes).map { ($0, Gap.jobID) }
+        let now = positions(of: IMFDate.format(wallSeconds), in: bytes).map { ($0, Gap.now) }
         gaps = (id + now).sorted { $0.0 < $1.0 }
     }
 
@@ -35,7 +35,7 @@ package struct PassThroughLines: Sendable {
     }
 }
 
-private func places(of text: [UInt8], in bytes: [UInt8]) -> [Int] {
+private func positions(of text: [UInt8], in bytes: [UInt8]) -> [Int] {
     guard bytes.count >= text.count else { return [] }
     return (0...bytes.count - text.count).filter { bytes[$0..<$0 + text.count].elementsEqual(text) }
 }
@@ -62,7 +62,7 @@ extension Relay {
         let plan = RecoveryMachine.Plan(
             number: 1,
             upstream: route.policy.upstreams[0],
-            place: 0,
+            upstreamIndex: 0,
             deadline: .distantFuture,
             limit: TimeLimit("timeouts.attempt", route.policy.timeouts.attempt),
             end: nil

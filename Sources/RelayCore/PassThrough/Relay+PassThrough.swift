@@ -4,7 +4,7 @@ package import RelayRoute
 extension RouteTraffic {
     /// The head of an answer that is passed through is there, and its content is still on its way.
     package func answeringPlainly(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         asked: () -> RequestClass?,
         of route: Route,
         random: UInt64,
@@ -12,12 +12,12 @@ extension RouteTraffic {
     ) -> BreakerChange? {
         var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
-        return answering(leave, word, asked: asked, of: route, random: random, Instant(nanoseconds: now))
+        return answering(grant, word, asked: asked, of: route, random: random, Instant(nanoseconds: now))
     }
 
     /// That content has come to its end; `asked` is the request's class, which counts where it did not come whole.
     package func answerEndedPlainly(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ end: AnswerEnd,
         _ asked: RequestClass?,
         of route: Route,
@@ -25,14 +25,14 @@ extension RouteTraffic {
         _ now: Int64
     ) -> BreakerChange? {
         let now = Instant(nanoseconds: now)
-        if !end.isBroken, answerEndedWell(leave, now) { return nil }
+        if !end.isBroken, answerEndedWell(grant, now) { return nil }
         let word = AttemptFeedback(end, of: nil, on: route)
-        return answerEnded(leave, word, asked: { asked }, of: route, random: random, now)
+        return answerEnded(grant, word, asked: { asked }, of: route, random: random, now)
     }
 
     /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.
-    package func leavePlainly(_ route: Route, _ now: Int64) -> AttemptGrant? {
-        leaveCalmly(route, Instant(nanoseconds: now))
+    package func grantPlainly(_ route: Route, _ now: Int64) -> AttemptGrant? {
+        grantCalmly(route, Instant(nanoseconds: now))
     }
 }
 
@@ -47,7 +47,7 @@ extension Relay {
         _ vault: CredentialVault,
         since began: Int64,
         wall: Int64,
-        leave: AttemptGrant?,
+        grant: AttemptGrant?,
         token: Token?,
         sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {
@@ -70,7 +70,7 @@ extension Relay {
         if let token { execution.machine.obtained(token, moment) }
         let outbound = try execution.machine.outbound(moment, signer: ports.signer)
         // Until here the caller gives it back.
-        execution.leave = leave
+        execution.grant = grant
         return (execution, outbound)
     }
 }
@@ -81,7 +81,7 @@ extension Execution {
     package func ends(with inbound: InboundResponse) -> Bool {
         machine.received(inbound, moment)
         advance()
-        if case .ended = machine.turn { return true }
+        if case .ended = machine.driverStep { return true }
         return false
     }
 }

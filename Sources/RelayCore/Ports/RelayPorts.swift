@@ -22,7 +22,7 @@ package final class RelayPorts: Sendable {
     /// Nil bounds nothing: a program's own answers are its own to bound.
     package let memory: MemoryAccount?
     /// Where the loop of the relay counts; 0 is everybody's.
-    package let lane: Int
+    package let shard: Int
 
     package init(
         transport: any Transport,
@@ -34,7 +34,7 @@ package final class RelayPorts: Sendable {
         isConstrained: @escaping @Sendable () -> Bool = { false },
         signer: (any MessageSigner)? = nil,
         memory: MemoryAccount? = nil,
-        lane: Int = 0
+        shard: Int = 0
     ) {
         self.transport = transport
         promptTransport = transport as? any PromptTransport
@@ -47,7 +47,7 @@ package final class RelayPorts: Sendable {
         self.isConstrained = isConstrained
         self.signer = signer
         self.memory = memory
-        self.lane = lane
+        self.shard = shard
     }
 }
 
@@ -56,12 +56,12 @@ extension RelayPorts {
 
     /// Where the first attempt of a request, or of a durable job's run, would go now.
     package func firstUpstream(of route: Route) -> Upstream {
-        route.policy.upstreams[route.firstPlace(isConstrained: isConstrained(for: route))]
+        route.policy.upstreams[route.firstUpstreamIndex(isConstrained: isConstrained(for: route))]
     }
 }
 
 extension Route {
     /// The place of the upstream that requests begin with: while the network is constrained the lighter one, where
     /// there is one.
-    func firstPlace(isConstrained: Bool) -> Int { isConstrained ? constrainedUpstream ?? 0 : 0 }
+    func firstUpstreamIndex(isConstrained: Bool) -> Int { isConstrained ? constrainedUpstream ?? 0 : 0 }
 }

@@ -129,7 +129,7 @@ extension RecoveryMachine {
     ) -> Duration {
         let wait =
             failure.blamed == .tooMany
-            ? RecoveryRule.untilRoom.wait(beforeRetry: refusals, random: situation.random)
+            ? RecoveryRule.untilCapacity.wait(beforeRetry: refusals, random: situation.random)
             : policy.backoff.wait(beforeRetry: count(index) + 1, random: situation.random)
         guard policy.honorsRetryAfter, let asked = failure.retryAfter else { return wait }
         return max(wait, min(asked, policy.maxRetryAfter))
@@ -216,7 +216,7 @@ extension RecoveryMachine {
     }
 
     /// Whether any attempt of the run may have been carried out and may not be repeated.
-    var leavesDoubt: Bool {
+    var isUncertain: Bool {
         attempts.contains { $0.failure.map { endOfUnsafe($0) != nil } ?? false }
     }
 

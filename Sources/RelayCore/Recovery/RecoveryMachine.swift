@@ -9,7 +9,7 @@ package import RelayRoute
 package struct RecoveryMachine: Sendable {
     package let route: Route
     /// When the time of the job's attempts and waits is over, which stands still while content moves.
-    private var patience: Instant
+    private var allowedUntil: Instant
     /// The bound of all of it, whatever moves; nil where there is none.
     package let end: TimeBound?
     /// Attempts of the job that may have reached the upstream, the first included.
@@ -64,14 +64,14 @@ package struct RecoveryMachine: Sendable {
         self.options = options
         self.history = history
         if let history {
-            patience = .distantFuture
+            allowedUntil = .distantFuture
             end = history.deadline.map { TimeBound($0, TimeLimit("the job's expiry (expires_after)")) }
             countedAttempts = history.spentAttempts
             if !history.ruleUses.isEmpty {
                 uses = route.deliveryRules.map { history.ruleUses[$0.name] ?? 0 }
             }
         } else {
-            patience = now.advanced(by: route.policy.timeouts.total).advanced(by: moved)
+            allowedUntil = now.advanced(by: route.policy.timeouts.total).advanced(by: moved)
             end = options.timeout.map {
                 TimeBound(now.advanced(by: $0), TimeLimit("the caller's timeout", $0))
             }
@@ -86,10 +86,10 @@ package struct RecoveryMachine: Sendable {
     }
 
     /// When no further attempt begins.
-    package var deadline: Instant { end.map { min($0.moment, patience) } ?? patience }
+    package var deadline: Instant { end.map { min($0.moment, allowedUntil) } ?? allowedUntil }
 
     private var jobLimit: TimeLimit {
-        guard let end, end.moment <= patience else {
+        guard let end, end.moment <= allowedUntil else {
             return TimeLimit("timeouts.total", route.policy.timeouts.total)
         }
         return end.limit
@@ -102,7 +102,7 @@ package struct RecoveryMachine: Sendable {
         package let number: Int
         package let upstream: Upstream
         /// Index of the upstream in the route's list.
-        package let place: Int
+        package let upstreamIndex: Int
         package let deadline: Instant
         /// The limit that sets the deadline.
         package let limit: TimeLimit
@@ -142,21 +142,21 @@ package struct RecoveryMachine: Sendable {
         wall: Int64,
         isConstrained: Bool = false
     ) -> Plan {
-        let place = upstream == 0 ? route.firstPlace(isConstrained: isConstrained) : upstream
-        if place != 0, !entered.contains(place) { entered.append(place) }
-        let target = route.policy.upstreams[place]
+        let upstreamIndex = upstream == 0 ? route.firstUpstreamIndex(isConstrained: isConstrained) : upstream
+        if upstreamIndex != 0, !entered.contains(upstreamIndex) { entered.append(upstreamIndex) }
+        let target = route.policy.upstreams[upstreamIndex]
         let number = (history?.attempts ?? 0) + attempts.count + 1
         attempts.append(Attempt(number: number, upstream: target.name, beganAt: wall))
         (began, moved) = (now, .zero)
-        return planned(number, place)
+        return planned(number, upstreamIndex)
     }
 
-    private func planned(_ number: Int, _ place: Int) -> Plan {
+    private func planned(_ number: Int, _ upstreamIndex: Int) -> Plan {
         let stop = began.advanced(by: attemptLimit.duration ?? .zero).advanced(by: moved)
         return Plan(
             number: number,
-            upstream: route.policy.upstreams[place],
-            place: place,
+            upstream: route.policy.upstreams[upstreamIndex],
+            upstreamIndex: upstreamIndex,
             deadline: min(stop, deadline),
             limit: stop <= deadline ? attemptLimit : jobLimit,
             end: end
@@ -167,15 +167,15 @@ package struct RecoveryMachine: Sendable {
     package mutating func contentMoved(for time: Duration, _ plan: Plan) -> Plan {
         guard time > .zero else { return plan }
         moved += time
-        patience = patience.advanced(by: time)
-        return planned(plan.number, plan.place)
+        allowedUntil = allowedUntil.advanced(by: time)
+        return planned(plan.number, plan.upstreamIndex)
     }
 
     /// The attempt that has begun has not been sent, and begins now.
     package mutating func attemptPostponed(at now: Instant, wall: Int64, _ plan: Plan) -> Plan {
         attempts[attempts.count - 1].beganAt = wall
         (began, moved) = (now, .zero)
-        return planned(plan.number, plan.place)
+        return planned(plan.number, plan.upstreamIndex)
     }
 
     /// The attempt that has begun and was not to be sent waits after all, as if nobody had asked about it.

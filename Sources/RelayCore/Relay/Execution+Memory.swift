@@ -13,34 +13,34 @@ extension Execution {
     ///
     /// - Returns: false when there is none, and the machine has been told.
     @inline(never)
-    func findRoom(for source: any BodySource, limit: Int) async -> Bool {
+    func reserveMemory(for source: any BodySource, limit: Int) async -> Bool {
         guard let memory = ports.memory else { return true }
         // An answer that is too large is refused for its size, and takes nothing.
         if let length = source.length, length > UInt64(limit) { return true }
         let wanted = source.length.map { Int($0) } ?? limit
         guard wanted > MemoryAccount.free else { return true }
         // Nobody waits for memory who has some.
-        if room != nil {
-            room = nil
+        if reservation != nil {
+            reservation = nil
             machine.letGo()
         }
         let half = memory.usage.half
-        if wanted <= half { room = await roomInTurn(wanted, in: memory) }
-        if let room {
-            room.charge(to: context.share)
+        if wanted <= half { reservation = await memoryInTurn(wanted, in: memory) }
+        if let reservation {
+            reservation.charge(to: context.share)
             return true
         }
         source.cancel()
-        machine.foundNoRoom(wanted, half: half, moment)
+        machine.foundNoMemory(wanted, half: half, moment)
         return false
     }
 
-    /// A job of a stream has room by right in its turn only; before it takes what nobody has to wait for.
-    private func roomInTurn(_ wanted: Int, in memory: MemoryAccount) async -> MemoryReservation? {
+    /// A job of a stream is due memory in its turn only; before it takes what nobody has to wait for.
+    private func memoryInTurn(_ wanted: Int, in memory: MemoryAccount) async -> MemoryReservation? {
         let deadline = deadline
-        if let turn, !turn.take() {
-            if let room = memory.hold(wanted) { return room }
-            let isTaken = await cancelling(at: deadline, ports.time) { await turn.wait() }
+        if let ticket, !ticket.take() {
+            if let reservation = memory.reserve(wanted) { return reservation }
+            let isTaken = await cancelling(at: deadline, ports.time) { await ticket.wait() }
             guard isTaken else { return nil }
         }
         return await memory.collect(wanted, by: deadline, ports.time)

@@ -18,7 +18,7 @@ extension Execution {
         guard let transport = ports.promptTransport else { return .waits }
         while true {
             advance()
-            switch machine.turn {
+            switch machine.driverStep {
             case .send:
                 guard machine.hasBodyAtHand, isOnRecord else { return .waits }
                 do throws(Failure) {

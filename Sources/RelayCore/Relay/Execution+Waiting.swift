@@ -21,7 +21,7 @@ extension Execution {
                 await keep()
             case .prepare: await prepare()
             case .consult(let strategy, let failure): await consult(strategy, about: failure)
-            case .leave, .begin, .classify, .recover, .name, .recall, .accept: break
+            case .grant, .begin, .classify, .recover, .name, .recall, .accept: break
             case .end: return
             }
         }
@@ -67,20 +67,20 @@ extension Execution {
         content.bound(by: end)
         let half = boundingHalf(content, limit: collecting.limit)
         let limit = half ?? collecting.limit
-        guard await findRoom(for: content, limit: limit) else { return }
+        guard await reserveMemory(for: content, limit: limit) else { return }
         let began = ports.time.now()
         let timeouts = context.route.policy.timeouts
         let source: any BodySource =
             content.length == nil ? PacedBody(content, timeouts, ports.time) : content
         do throws(Failure) {
-            guard collecting.passesRest else {
+            guard collecting.passesThrough else {
                 let bytes = try await Body.stream(source).collect(limit: limit, key: collecting.key)
-                room?.shrink(to: bytes.count)
+                reservation?.shrink(to: bytes.count)
                 machine.contentMoved(for: began.duration(to: ports.time.now()))
                 return machine.collected(.bytes(bytes), moment)
             }
             let (beginning, isWhole) = try await source.beginning(limit: limit)
-            room?.shrink(to: beginning.count)
+            reservation?.shrink(to: beginning.count)
             machine.contentMoved(for: began.duration(to: ports.time.now()))
             if isWhole { return machine.collected(.bytes(beginning), moment) }
             // Like any other stream it may take as long as it goes on.
@@ -89,7 +89,7 @@ extension Execution {
         } catch {
             machine.contentMoved(for: began.duration(to: ports.time.now()))
             if let half, error.kind == .httpResponseBodySize {
-                return machine.foundNoRoom(half + 1, half: half, moment)
+                return machine.foundNoMemory(half + 1, half: half, moment)
             }
             machine.collectingFailed(error, moment)
         }

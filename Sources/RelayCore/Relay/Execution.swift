@@ -13,24 +13,24 @@ package final class Execution {
     let ports: RelayPorts
     let vault: CredentialVault
     /// The memory that the collected answer takes.
-    var room: MemoryReservation?
+    var reservation: MemoryReservation?
     /// The keeper of the request where a rule answers it and wants it kept; nil where nobody can keep it.
     package var keeper: (any RequestKeeper)?
     /// The turn to wait for room for the answer, where the job is one of a stream.
-    package var turn: AnswerTurn?
+    package var ticket: AnswerTicket?
 
     /// The wait without a task that is under way.
     package internal(set) var sending: (any Sending)?
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
-    var leave: AttemptGrant?
+    var grant: AttemptGrant?
     /// Whether its answer's head is there, and its content on the way to the caller.
     private var isAnswering = false
     /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
-    private var holdsBudget = false
+    private var hasBudget = false
     /// The turn of the attempt that waits for one.
-    private var attemptTurn: RouteTrafficMachine.RateSlot?
+    private var attemptSlot: RouteTrafficMachine.RateSlot?
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
@@ -42,8 +42,8 @@ package final class Execution {
     }
 
     deinit {
-        if isAnswering { answerEnded(.unwanted) } else if let leave { tell(AttemptFeedback(), leave) }
-        giveBackTurn()
+        if isAnswering { answerEnded(.unwanted) } else if let grant { tell(AttemptFeedback(), grant) }
+        giveBackSlot()
         giveBackBudget()
     }
 
@@ -57,10 +57,10 @@ package final class Execution {
     package func giveUp() { isGivenUp = true }
 
     /// How the request ended that somebody waits for.
-    package var outcome: Outcome { machine.outcome(room: room) }
+    package var outcome: Outcome { machine.outcome(reservation: reservation) }
 
     /// How the run of a kept job has ended.
-    package var delivery: Delivery { machine.delivery(room: room) }
+    package var delivery: Delivery { machine.delivery(reservation: reservation) }
 
     /// The present, as an event is told it.
     var moment: Moment {
@@ -95,18 +95,18 @@ extension Execution {
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
         while !machine.isQuiet {
-            if let word = machine.takeFeedback(), let leave {
+            if let word = machine.takeFeedback(), let grant {
                 if machine.answersByStream {
-                    answering(word, leave)
+                    answering(word, grant)
                 } else {
-                    self.leave = nil
-                    tell(word, leave)
+                    self.grant = nil
+                    tell(word, grant)
                 }
             }
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
-            case .leave: requestGrant()
+            case .grant: requestGrant()
             case .begin:
                 machine.begun(isConstrained: ports.isConstrained(for: context.route), moment)
             case .recall(_, let refusal):
@@ -178,7 +178,7 @@ extension Execution {
         case .answered(let response, let key): context.memory.keep(response, for: key, now: ports.time.now())
         case .dropped(let body, let wasKept):
             if case .stream(let source) = body { source.cancel() }
-            if wasKept { room = nil }
+            if wasKept { reservation = nil }
         }
     }
 }
@@ -187,49 +187,49 @@ extension Execution {
 extension Execution {
     private func requestGrant() {
         let moment = moment
-        if let turn = attemptTurn, turn.place != machine.plan.place { giveBackTurn() }
-        var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
+        if let slot = attemptSlot, slot.upstreamIndex != machine.plan.upstreamIndex { giveBackSlot() }
+        var asking = machine.asking(moment, hasBudget: hasBudget, slotIndex: attemptSlot?.upstreamIndex)
         if asking.isKept { asking.random = ports.entropy.next() }
-        switch context.memory.traffic.leave(
+        switch context.memory.traffic.grant(
             context.route,
             asking,
             of: { machine.asked(of: context) },
             moment.now
         ) {
-        case .go(let leave):
-            self.leave = leave
-            holdsBudget = false
-            attemptTurn = nil
+        case .go(let grant):
+            self.grant = grant
+            hasBudget = false
+            attemptSlot = nil
             machine.granted()
-        case .held(let hold, let turn):
+        case .held(let hold, let slot):
             // An attempt that has waited for its turn in vain has had that turn.
-            attemptTurn = turn
+            attemptSlot = slot
             machine.held(hold, moment)
             // Whether it goes elsewhere is decided only then.
             if case .recall = machine.step { return }
-            settleTurn()
+            settleSlot()
         }
     }
 
     /// The decision is known now: only a retry keeps its part of the budget.
     func settle() {
         if !machine.isRetry { giveBackBudget() }
-        settleTurn()
+        settleSlot()
     }
 
     /// Only who waits where it stands keeps its turn.
-    private func settleTurn() {
+    private func settleSlot() {
         switch machine.step {
-        case .hold, .leave: return
-        default: giveBackTurn()
+        case .hold, .grant: return
+        default: giveBackSlot()
         }
     }
 
     /// The wait for the attempt's turn is over before it has come.
-    private func giveBackTurn() {
-        guard let turn = attemptTurn.take() else { return }
+    private func giveBackSlot() {
+        guard let slot = attemptSlot.take() else { return }
         let now = ports.time.now()
-        context.memory.traffic.tell(context.route, now) { $0.giveBack(turn, context.route, now) }
+        context.memory.traffic.tell(context.route, now) { $0.giveBack(slot, context.route, now) }
     }
 
     /// A wait for nothing but a moment begins.
@@ -239,7 +239,7 @@ extension Execution {
         switch machine.step {
         case .hold(let hold): return hold.until
         case .wait(let until, _):
-            rest(true)
+            backOff(true)
             return until
         default: return nil
         }
@@ -250,9 +250,9 @@ extension Execution {
         switch machine.step {
         case .hold:
             guard isCancelled else { return machine.heldOver(moment) }
-            giveBackTurn()
+            giveBackSlot()
         case .wait:
-            rest(false)
+            backOff(false)
             guard isCancelled else { return machine.waited(moment) }
         default: return
         }
@@ -260,29 +260,29 @@ extension Execution {
     }
 
     /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
-    private func rest(_ begins: Bool) {
+    private func backOff(_ begins: Bool) {
         if context.route.policy.traffic.isOff { return }
         let now = ports.time.now()
-        context.memory.traffic.tell(context.route, now) { $0.rest(begins) }
+        context.memory.traffic.tell(context.route, now) { $0.backOff(begins) }
     }
 
     /// Takes the part of the budget that a retry needs, where what comes next may be one.
     private func takesBudget(_ now: Instant) -> Bool {
-        if holdsBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
-        holdsBudget = context.memory.traffic.tell(context.route, now) { $0.takeBudget(context.route, now) }
-        return holdsBudget
+        if hasBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
+        hasBudget = context.memory.traffic.tell(context.route, now) { $0.takeBudget(context.route, now) }
+        return hasBudget
     }
 
     private func giveBackBudget() {
-        guard holdsBudget else { return }
-        holdsBudget = false
+        guard hasBudget else { return }
+        hasBudget = false
         let now = ports.time.now()
         context.memory.traffic.tell(context.route, now) { $0.giveBackBudget(now) }
     }
 
-    private func tell(_ word: AttemptFeedback, _ leave: AttemptGrant) {
+    private func tell(_ word: AttemptFeedback, _ grant: AttemptGrant) {
         let verdict = context.memory.traffic.ended(
-            settled(leave),
+            settled(grant),
             word,
             asked: { machine.asked(of: context) },
             of: context.route,
@@ -295,16 +295,16 @@ extension Execution {
 
     /// The time that its content took says nothing of how soon the upstream answers.
     private func settled(_ given: AttemptGrant) -> AttemptGrant {
-        var leave = given
-        leave.began = leave.began.advanced(by: machine.recovery.timeMoved)
-        return leave
+        var grant = given
+        grant.began = grant.began.advanced(by: machine.recovery.timeMoved)
+        return grant
     }
 
     /// The attempt is not over before its answer is.
-    private func answering(_ word: AttemptFeedback, _ leave: AttemptGrant) {
+    private func answering(_ word: AttemptFeedback, _ grant: AttemptGrant) {
         isAnswering = true
         let change = context.memory.traffic.answering(
-            settled(leave),
+            settled(grant),
             word,
             asked: { machine.asked(of: context) },
             of: context.route,
@@ -318,10 +318,10 @@ extension Execution {
     package func answerEnded(_ end: AnswerEnd) {
         guard isAnswering else { return }
         isAnswering = false
-        guard let leave = leave.take() else { return }
-        if !end.isBroken, context.memory.traffic.answerEndedWell(leave, ports.time.now()) { return }
+        guard let grant = grant.take() else { return }
+        if !end.isBroken, context.memory.traffic.answerEndedWell(grant, ports.time.now()) { return }
         let change = context.memory.traffic.answerEnded(
-            leave,
+            grant,
             AttemptFeedback(end, of: machine.recovery.attempts.last, on: context.route),
             asked: { machine.asked(of: context) },
             of: context.route,

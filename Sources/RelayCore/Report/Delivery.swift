@@ -14,9 +14,9 @@ package struct Delivery: Sendable {
     /// The upstream's last answer, where there was one.
     package var answer: HTTPResponse?
     /// Whether one of the attempts may have been carried out and may not be repeated.
-    package var leavesDoubt = false
+    package var isUncertain = false
     /// The memory its answer takes, until that is on disk.
-    package var room: MemoryReservation?
+    package var reservation: MemoryReservation?
     /// The hold that it waits for before it may be sent.
     package var hold: AttemptDeferral?
     /// There was no room for the answer's content, which nothing had to look into.

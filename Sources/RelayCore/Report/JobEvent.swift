@@ -23,7 +23,7 @@ package enum JobEvent: Sendable {
     /// Somebody acted on kept jobs; each of them is told of besides.
     indirect case jobsChanged(JobsChange)
     /// A body found no room in the job store, for the first time in a while.
-    case bodyFoundNoRoom(route: String)
+    case bodyFoundNoSpace(route: String)
     /// A rule wants the route paused.
     indirect case pauseWanted(route: String, rule: String?, reason: String)
     indirect case routePaused(route: String, RoutePause)
@@ -85,7 +85,7 @@ package struct BreakerOrdered: Sendable {
     /// `open`, `closed` or `auto`, as operators say it.
     package var state: String { order?.rawValue ?? "auto" }
 
-    package var words: String {
+    package var text: String {
         let span = order == nil ? "" : " for \(DurationText.text(duration))"
         return "\(state)\(span); it was \(previous.rawValue)"
     }
@@ -105,7 +105,7 @@ package struct LimitsChange: Sendable {
         self.requests = requests
     }
 
-    package var words: String {
+    package var text: String {
         "\(requests.map { "\($0) of " } ?? "")upstream\(upstreams.count > 1 ? "s" : "") "
             + upstreams.joined(separator: ", ")
     }

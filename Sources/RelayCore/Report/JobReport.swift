@@ -143,13 +143,13 @@ extension JobReport {
     /// Why the request does not go on as a kept job, though a rule would have it; nil where none would, or it does.
     package var notKeptBecause: String? {
         for held in attempts.last?.heldBack ?? [] {
-            if case .notKept(let reason) = held.reason { return reason.words }
+            if case .notKept(let reason) = held.reason { return reason.shortText }
         }
         return nil
     }
 
     /// How long it waited for a permit of its route, where that is worth a word.
-    package var permitWords: String? { permitWait.flatMap { PermitWait.words($0) } }
+    package var permitText: String? { permitWait.flatMap { PermitWait.text($0) } }
 
     /// Whether the answer is the upstream's, and no stand-in.
     package var isFromUpstream: Bool { source == nil || source == .upstream }

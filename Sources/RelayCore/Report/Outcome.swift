@@ -9,7 +9,7 @@ package struct Outcome: Sendable {
     package var answer: HTTPResponse?
     package var report: JobReport
     /// The memory its answer takes, until that is passed on.
-    package let room: MemoryReservation?
+    package let reservation: MemoryReservation?
 
     /// The job succeeded, or something stands in for a success.
     package init(
@@ -19,10 +19,10 @@ package struct Outcome: Sendable {
         attempts: [Attempt] = [],
         sentOnceBecause: String? = nil,
         keptJob: KeptJobName? = nil,
-        room: MemoryReservation? = nil
+        reservation: MemoryReservation? = nil
     ) {
         self.answer = answer
-        self.room = room
+        self.reservation = reservation
         report = JobReport(
             context,
             .succeeded,
@@ -41,10 +41,10 @@ package struct Outcome: Sendable {
         answer: HTTPResponse? = nil,
         attempts: [Attempt] = [],
         sentOnceBecause: String? = nil,
-        room: MemoryReservation? = nil
+        reservation: MemoryReservation? = nil
     ) {
         self.answer = answer
-        self.room = room
+        self.reservation = reservation
         report = JobReport(
             context,
             failure.isCallers ? .cancelled : .dead,

@@ -20,7 +20,7 @@ package struct JobOrderMachine<Result: Sendable>: Sendable {
     }
 
     /// Whether another job may begin.
-    package var hasPlace: Bool { begun - taken < limit }
+    package var mayBegin: Bool { begun - taken < limit }
 
     /// Whether nothing is under way and nothing waits.
     package var isIdle: Bool { begun == taken }
@@ -30,7 +30,7 @@ package struct JobOrderMachine<Result: Sendable>: Sendable {
     /// - Parameter key: the newest job of a key supersedes the one before it.
     /// - Returns: the job's place in the stream, counted from 0, and that of the job to cancel in its favour.
     package mutating func began(key: String? = nil) -> (index: Int, superseded: Int?) {
-        precondition(hasPlace, "job \(begun) of a stream began without a place")
+        precondition(mayBegin, "job \(begun) of a stream began without a place")
         let index = begun
         begun += 1
         guard let key else { return (index, nil) }
@@ -53,7 +53,7 @@ package struct JobOrderMachine<Result: Sendable>: Sendable {
     package func isNext(_ index: Int) -> Bool { (order == .input ? index : ended) == taken }
 
     /// The job that is next ended, and its outcome is reported by who says so.
-    package mutating func endedInTurn(_ index: Int) {
+    package mutating func endedInOrder(_ index: Int) {
         precondition(isNext(index), "job \(index) of a stream ended out of its turn")
         ended += 1
         taken += 1

@@ -5,7 +5,7 @@ import RelayRoute
 /// The leave to send one attempt, given back with what came of it.
 package struct AttemptGrant: Hashable, Sendable {
     /// Index of the upstream in the route's list.
-    let place: Int
+    let upstreamIndex: Int
     let epoch: UInt32
     /// Later by as long as content moved.
     var began: Instant
@@ -114,7 +114,7 @@ package struct AttemptDeferral: Sendable, Hashable {
 
 extension AttemptDeferral {
     /// The reason in words, and until when it lasts where that is not told beside them.
-    package func words(until moment: String? = nil) -> String {
+    package func text(until moment: String? = nil) -> String {
         let name = upstream ?? ""
         let what = request.map { ": \($0)" } ?? ""
         return switch reason {
@@ -162,7 +162,7 @@ extension AttemptDeferral {
         var failure = Failure(
             isOfBreaker ? .breakerOpen : .rateLimited,
             sent: .neverSent,
-            words(until: reason == .throttled ? "\(time) from now" : "in \(time)")
+            text(until: reason == .throttled ? "\(time) from now" : "in \(time)")
         )
         failure.retryAfter = wait
         return failure

@@ -3,12 +3,12 @@ import RelayRoute
 
 /// The word of an attempt's end on its upstream; on the request it says nothing.
 struct AttemptFeedback: Sendable, Equatable {
-    var breaker = BreakerMachine.Word.nothing
-    var window = WindowMachine.Word.nothing
+    var breaker = BreakerMachine.Signal.nothing
+    var window = WindowMachine.Signal.nothing
     /// Whether a retry did what it was for; nil where nothing is known.
     var succeeded: Bool?
     /// How long requests are to wait, as the upstream has asked.
-    var hold: HoldTable.Word?
+    var hold: HoldTable.RequestedWait?
     /// Whether it says that it was sent too much in too short a time.
     var isTooFast = false
     /// Whether the caller gave up, or its time was over: that counts only where it waited longer than usual.
@@ -85,7 +85,7 @@ struct AttemptFeedback: Sendable, Equatable {
         hold = fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
         // 403 is what some answer instead of 429.
         if status == 429 || status == 503 || status == 403, let wait = failure.retryAfter {
-            hold = HoldTable.Word(wait: wait, resource: fields.flatMap(RateLimitFields.resource))
+            hold = HoldTable.RequestedWait(wait: wait, resource: fields.flatMap(RateLimitFields.resource))
         }
     }
 }

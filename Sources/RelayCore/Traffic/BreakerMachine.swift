@@ -26,7 +26,7 @@ package struct BreakerMachine: Sendable {
     }
 
     /// The answer to who would send.
-    enum Leave: Hashable, Sendable {
+    enum Permission: Hashable, Sendable {
         case go
         /// It goes, and alone.
         case probe
@@ -35,7 +35,7 @@ package struct BreakerMachine: Sendable {
     }
 
     /// An attempt's word on its upstream.
-    enum Word: Hashable, Sendable {
+    enum Signal: Hashable, Sendable {
         case works
         case fails
         /// The attempt ended before anything was known, or for a reason that is not the upstream's.
@@ -65,7 +65,7 @@ package struct BreakerMachine: Sendable {
         if !counts.covers(settings.counted) { counts = RollingCounts(over: settings.counted) }
     }
 
-    mutating func leave(_ settings: BreakerSettings, _ now: Instant) -> Leave {
+    mutating func permission(_ settings: BreakerSettings, _ now: Instant) -> Permission {
         if let order = order(at: now) {
             return order.order == .open ? .refused(until: order.until) : .go
         }
@@ -120,7 +120,7 @@ package struct BreakerMachine: Sendable {
     ///
     /// - Returns: whether the state has changed.
     mutating func ended(
-        _ word: Word,
+        _ word: Signal,
         epoch began: UInt32,
         isProbe: Bool = true,
         isSlow: Bool = false,
@@ -160,7 +160,7 @@ package struct BreakerMachine: Sendable {
     }
 
     /// Whether it lets everything through, and nobody has said anything about it.
-    func isAtRest(_ now: Instant) -> Bool { state == .closed && order(at: now) == nil }
+    func isIdle(_ now: Instant) -> Bool { state == .closed && order(at: now) == nil }
 
     /// An attempt of the present has succeeded, while it is closed.
     mutating func worked(_ now: Instant) {

@@ -39,7 +39,7 @@ struct ClassTable: Sendable {
     private static let shortest: Duration = .milliseconds(100)
     private static let longest: Duration = .seconds(15)
     /// For longer nobody waits to find out.
-    private static let patience: Duration = .seconds(1)
+    private static let timeout: Duration = .seconds(1)
     /// How soon one that waits for another's answer looks again.
     private static let look: Duration = .milliseconds(5)
 
@@ -71,13 +71,13 @@ struct ClassTable: Sendable {
             case .fails: return .fails
             case .trying:
                 // The one that finds out may hang.
-                guard entry.at.duration(to: now) < ClassTable.patience else { return .fails }
+                guard entry.at.duration(to: now) < ClassTable.timeout else { return .fails }
                 return .waits(until: now.advanced(by: ClassTable.look))
             }
         }
         if isFull { return .fails }
         guard nextTrial <= now else {
-            return pause > ClassTable.patience ? .fails : .waits(until: nextTrial)
+            return pause > ClassTable.timeout ? .fails : .waits(until: nextTrial)
         }
         return .tries
     }
@@ -104,7 +104,7 @@ struct ClassTable: Sendable {
         if entries[asked] == nil {
             // Nothing has to be told of a class before it fails.
             if works { return }
-            makeRoom()
+            evictOldest()
         }
         if !works, entries[asked]?.state == .works {
             // One failure of a class that was answered is no reason to stop it, and one to find out anew.
@@ -153,7 +153,7 @@ struct ClassTable: Sendable {
         entries.filter { $0.value.state == .works }.max { $0.value.attempts < $1.value.attempts }?.key
     }
 
-    private mutating func makeRoom() {
+    private mutating func evictOldest() {
         guard entries.count >= ClassTable.most, let oldest = entries.min(by: { $0.value.at < $1.value.at })
         else { return }
         entries[oldest.key] = nil

@@ -24,10 +24,10 @@ struct CrowdTable: Sendable {
         _ asked: RequestClass,
         width: Int,
         underWay: Int,
-        patience: Duration,
+        timeout: Duration,
         _ now: Instant
     ) -> Instant? {
-        guard let entry = entries[asked], entry.progress.duration(to: now) > patience,
+        guard let entry = entries[asked], entry.progress.duration(to: now) > timeout,
             entry.underWay * 2 >= width - (underWay - entry.underWay), othersGoOn(since: entry.progress)
         else { return nil }
         return entry.progress

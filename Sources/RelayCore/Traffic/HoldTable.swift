@@ -20,7 +20,7 @@ struct HoldTable: Sendable {
         case resource(String, credential: Int)
 
         /// The requests it is about; nil where it is about all.
-        var words: String? {
+        var text: String? {
             switch self {
             case .everything: nil
             case .asked(let asked): asked.name
@@ -37,13 +37,13 @@ struct HoldTable: Sendable {
         /// Why a request of that upstream waits.
         func hold(_ upstream: String) -> AttemptDeferral {
             var hold = AttemptDeferral(reason: .throttled, upstream: upstream, until: until, since: since)
-            hold.request = scope.words
+            hold.request = scope.text
             return hold
         }
     }
 
     /// An answer's word on waiting.
-    struct Word: Hashable, Sendable {
+    struct RequestedWait: Hashable, Sendable {
         /// How long the upstream wants them to wait.
         var wait: Duration
         /// The limit's name.
@@ -63,7 +63,7 @@ struct HoldTable: Sendable {
     ///
     /// `longest` is what the route allows of each: a longer hold that ends sooner by it hides none that comes later.
     mutating func told(
-        _ word: Word,
+        _ word: RequestedWait,
         to asked: RequestClass.Asked?,
         longest: Duration = .seconds(86_400),
         _ now: Instant
@@ -109,9 +109,9 @@ struct HoldTable: Sendable {
     mutating func clear() { holds.removeAll() }
 
     /// Lifts those of requests, or of a limit, that is called so.
-    mutating func clear(_ words: String) -> Bool {
+    mutating func clear(_ text: String) -> Bool {
         let before = holds.count
-        holds.removeAll { $0.scope.words == words }
+        holds.removeAll { $0.scope.text == text }
         return holds.count < before
     }
 

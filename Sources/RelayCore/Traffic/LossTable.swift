@@ -30,7 +30,7 @@ struct LossTable: Sendable {
     /// An attempt has ended that says this of the load.
     ///
     /// - Returns: whether it says so of the upstream, and not of this kind of request alone.
-    mutating func ended(_ asked: RequestClass, _ word: WindowMachine.Word, _ now: Instant) -> Bool {
+    mutating func ended(_ asked: RequestClass, _ word: WindowMachine.Signal, _ now: Instant) -> Bool {
         switch word {
         case .nothing: return true
         case .fine:

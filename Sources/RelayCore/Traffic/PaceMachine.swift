@@ -24,7 +24,7 @@ struct PaceMachine: Sendable {
     /// A rate above that is no rate to hold anything back by.
     private static let most = 100_000.0
     private static let memory: Duration = .seconds(60)
-    private static let patience: Duration = .seconds(1)
+    private static let timeout: Duration = .seconds(1)
     /// Turns that may be taken at once, in seconds: how late a timer may be.
     private static let slack = 0.05
 
@@ -83,13 +83,13 @@ struct PaceMachine: Sendable {
             self.scope = nil
         }
         // Those that were under way together have one thing to say, and most limits count by the second.
-        if let limit, began < limit.since.advanced(by: PaceMachine.patience) { return }
+        if let limit, began < limit.since.advanced(by: PaceMachine.timeout) { return }
         let rate = min(PaceMachine.measured(&sent, since: first, now), rate(now) ?? .infinity)
         // A burst that is taken is no rate.
         let took = PaceMachine.measured(&taken, since: first, least: 1, now)
         var begin = rate * PaceMachine.decrease
         // The rate it took while it refused others is the one it takes.
-        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience {
+        if limit != nil, let first, first.duration(to: now) >= PaceMachine.timeout {
             begin = min(begin, took)
         }
         begin = max(PaceMachine.least, begin)

@@ -31,11 +31,11 @@ enum RateLimitFields {
     }
 
     /// How long nothing is left; nil when something is, or nothing is said.
-    static func hold(_ fields: HeaderFields, wallMilliseconds: Int64) -> HoldTable.Word? {
+    static func hold(_ fields: HeaderFields, wallMilliseconds: Int64) -> HoldTable.RequestedWait? {
         guard fields.mayContain(all),
             let wait = wait(of: fields, wallMilliseconds: wallMilliseconds)
         else { return nil }
-        return HoldTable.Word(wait: wait, resource: resource(fields))
+        return HoldTable.RequestedWait(wait: wait, resource: resource(fields))
     }
 
     private static func wait(of fields: HeaderFields, wallMilliseconds: Int64) -> Duration? {

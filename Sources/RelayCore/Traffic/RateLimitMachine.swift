@@ -20,7 +20,7 @@ struct RateLimitMachine: Sendable {
 
     private var due = Instant(nanoseconds: .min / 2)
     /// Nil while kept jobs take what there is.
-    private var left: LeftTurns?
+    private var left: LeftSlots?
     /// The last turn between those of requests that somebody has: what was taken before it stays in line.
     private var lastBetween = Instant(nanoseconds: .min / 2)
     /// By what `due` was reckoned; nil before anything was.
@@ -81,7 +81,7 @@ struct RateLimitMachine: Sendable {
                 useFreed(first, spacing, end: end, now)
             } else if left == nil {
                 // Theirs is the next turn, and that of requests the one after it.
-                left = LeftTurns(series: max(end, now), until: now)
+                left = LeftSlots(series: max(end, now), until: now)
                 due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
             }
         } else if left == nil {
@@ -95,7 +95,7 @@ struct RateLimitMachine: Sendable {
     private mutating func useFreed(_ moment: Instant, _ spacing: RateSpacing, end: Instant, _ now: Instant) {
         guard let turn = freed.take(at: moment) else { return }
         guard var left = left else {
-            self.left = LeftTurns(series: end, given: turn, until: now)
+            self.left = LeftSlots(series: end, given: turn, until: now)
             return
         }
         if let given = left.given {
@@ -116,7 +116,7 @@ struct RateLimitMachine: Sendable {
     }
 
     /// How many attempts of kept jobs may go now, of as many as `most`.
-    func room(_ spacing: RateSpacing, _ now: Instant, atMost most: Int) -> Int {
+    func capacity(_ spacing: RateSpacing, _ now: Instant, atMost most: Int) -> Int {
         let owed = max(0, now.duration(to: due(spacing, now)).saturatedNanoseconds)
         let free =
             Int64(spacing.burst) - owed / spacing.interval - (owed % spacing.interval > 0 ? 1 : 0)

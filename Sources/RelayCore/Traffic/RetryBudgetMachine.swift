@@ -22,7 +22,7 @@ struct RetryBudgetMachine: Sendable {
 
     /// Whether there is anything left; kept jobs are bound by what has failed alone, since their pace is the window's, and
     /// one at a time goes whatever has failed: on a route without other load it would wait for ever.
-    mutating func hasRoom(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
+    mutating func hasCapacity(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
         justFailed.advance(to: now)
         guard settings.isEnabled,
             underWay + Int(justFailed.total.all) / RetryBudgetMachine.quick

@@ -61,9 +61,9 @@ package struct RouteStanding: Sendable {
     /// Retries more that requests may decide on now; nil without a budget.
     package let retriesLeft: Int?
     /// Attempts more that may begin now by the route's rate; nil without one.
-    package let turnsLeft: Int?
+    package let slotsLeft: Int?
     /// When the route's rate has its next turn; nil where none has to be waited for.
-    package let nextTurn: Instant?
+    package let nextSlot: Instant?
 }
 
 extension RouteTrafficMachine {
@@ -74,8 +74,10 @@ extension RouteTrafficMachine {
             upstreams: upstreams.map { $0.standing(of: route, now) },
             retries: budget.underWay,
             retriesLeft: budget.left(route.policy.traffic.budget, now),
-            turnsLeft: route.policy.traffic.rateLimit.map { rate.room($0.spacing, now, atMost: $0.burst) },
-            nextTurn: next.flatMap { $0 > now ? $0 : nil }
+            slotsLeft: route.policy.traffic.rateLimit.map {
+                rate.capacity($0.spacing, now, atMost: $0.burst)
+            },
+            nextSlot: next.flatMap { $0 > now ? $0 : nil }
         )
     }
 }
@@ -111,10 +113,10 @@ extension UpstreamTraffic {
                         failed: entry.failures
                     )
                 },
-            heldUntil: patience(route, now)?.until,
+            heldUntil: hold(route, now)?.until,
             holds: route.longestHold.map { longest in
                 holds.standing(longest: longest, now).compactMap { hold in
-                    hold.scope.words.map { RouteStanding.HeldRequests(requests: $0, until: hold.until) }
+                    hold.scope.text.map { RouteStanding.HeldRequests(requests: $0, until: hold.until) }
                 }
             } ?? [],
             rate: route.longestHold == nil ? nil : pace.rate(now),

@@ -27,13 +27,13 @@ package final class RouteTraffic: Sendable {
     }
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    package func room(
+    package func capacity(
         _ route: Route,
         _ now: Instant,
         atMost most: Int = .max
     ) -> (count: Int, hold: AttemptDeferral?) {
         if route.isWithoutTraffic { return (most, nil) }
-        return state.withLock { $0.room(route, now, atMost: most) }
+        return state.withLock { $0.capacity(route, now, atMost: most) }
     }
 
     /// Kept jobs wait until then, for a turn or for an upstream.
@@ -85,7 +85,7 @@ package final class RouteTraffic: Sendable {
     }
 
     /// Asks whether an attempt may begin now; its end has to be told.
-    func leave(
+    func grant(
         _ route: Route,
         _ asking: RouteTrafficMachine.Asking,
         of asked: () -> RequestClass? = { nil },
@@ -94,63 +94,63 @@ package final class RouteTraffic: Sendable {
         let isFull = isFull
         return state.withLock { machine in
             let before = machine.inUse
-            let answer = machine.leave(route, asking, of: asked, isFull: isFull, now)
+            let answer = machine.grant(route, asking, of: asked, isFull: isFull, now)
             if machine.inUse != before { present.store(machine.width(of: route, now), ordering: .relaxed) }
             return answer
         }
     }
 
     /// Leave where nothing holds a first attempt back, and nil where there is more to ask.
-    func leaveCalmly(_ route: Route, _ now: Instant) -> AttemptGrant? {
+    func grantCalmly(_ route: Route, _ now: Instant) -> AttemptGrant? {
         let isFull = isFull
         return state.withLock { machine in
             let before = machine.inUse
-            guard let leave = machine.leaveCalmly(route, isFull: isFull, now) else { return nil }
+            guard let grant = machine.grantCalmly(route, isFull: isFull, now) else { return nil }
             if before != 0 { present.store(machine.width(of: route, now), ordering: .relaxed) }
-            return leave
+            return grant
         }
     }
 
     /// An attempt that succeeded at once has ended, and its answer says nothing of the upstream's limits; of its class is
     /// asked only where some requests of the route are lost.
     package func endedPlainly(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         asked: () -> RequestClass?,
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Int64
     ) -> BreakerChange? {
         let now = Instant(nanoseconds: now)
-        if state.withLock({ $0.endedCalmly(leave, of: route, now) }) { return nil }
+        if state.withLock({ $0.endedCalmly(grant, of: route, now) }) { return nil }
         var word = AttemptFeedback()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         let random = random()
         return tell(route, now) {
-            $0.ended(leave, word, asked: asked, of: route, random: random, now).change
+            $0.ended(grant, word, asked: asked, of: route, random: random, now).change
         }
     }
 
     /// The attempt is given up, and nothing is known of its upstream by it.
-    package func endedUnjudged(_ leave: AttemptGrant, of route: Route, random: UInt64, _ now: Int64) {
+    package func endedUnjudged(_ grant: AttemptGrant, of route: Route, random: UInt64, _ now: Int64) {
         let now = Instant(nanoseconds: now)
-        _ = tell(route, now) { $0.ended(leave, AttemptFeedback(), of: route, random: random, now) }
+        _ = tell(route, now) { $0.ended(grant, AttemptFeedback(), of: route, random: random, now) }
     }
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     func ended(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> AttemptVerdict {
-        if state.withLock({ $0.endedWell(leave, word, of: route, now) }) { return AttemptVerdict() }
+        if state.withLock({ $0.endedWell(grant, word, of: route, now) }) { return AttemptVerdict() }
         let random = random()
         return tell(route, now) {
-            $0.ended(leave, word, asked: asked, of: route, random: random, now)
+            $0.ended(grant, word, asked: asked, of: route, random: random, now)
         }
     }
 
@@ -159,34 +159,34 @@ package final class RouteTraffic: Sendable {
     ///
     /// A breaker that probes does not wait for that: an answer may go on for hours.
     func answering(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> BreakerChange? {
-        if !leave.isProbe, state.withLock({ $0.endedWell(leave, word, of: route, isWhole: false, now) }) {
+        if !grant.isProbe, state.withLock({ $0.endedWell(grant, word, of: route, isWhole: false, now) }) {
             return nil
         }
         var word = word
-        if !leave.isProbe { word.breaker = .nothing }
+        if !grant.isProbe { word.breaker = .nothing }
         let random = random()
         return tell(route, now) {
-            $0.ended(leave, word, asked: asked, of: route, random: random, now).change
+            $0.ended(grant, word, asked: asked, of: route, random: random, now).change
         }
     }
 
     /// The content of such an answer has come to its end, and its upstream is not to blame.
     ///
     /// - Returns: false, having done nothing, where that changes what is known of the upstream: `answerEnded` has to be told.
-    func answerEndedWell(_ leave: AttemptGrant, _ now: Instant) -> Bool {
-        state.withLock { $0.answerEndedWell(leave, now) }
+    func answerEndedWell(_ grant: AttemptGrant, _ now: Instant) -> Bool {
+        state.withLock { $0.answerEndedWell(grant, now) }
     }
 
     /// The same, however it ended.
     func answerEnded(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
@@ -195,7 +195,7 @@ package final class RouteTraffic: Sendable {
     ) -> BreakerChange? {
         let random = random()
         return tell(route, now) {
-            $0.answerEnded(leave, word, asked: asked, of: route, random: random, now)
+            $0.answerEnded(grant, word, asked: asked, of: route, random: random, now)
         }
     }
 

@@ -29,18 +29,18 @@ struct RouteTrafficMachine: Sendable {
     struct Asking: Sendable {
         var kind: Kind
         /// Index of the upstream.
-        var place: Int
+        var upstreamIndex: Int
         /// Whether it is a run of a job that is kept.
         var isKept: Bool
         /// Whether it goes on from another attempt of the request or the run, sent or held back.
         var isElsewhere = false
-        var turn: Turn
+        var slot: SlotRequest
         /// Uniform in all of `UInt64`, of a kept job.
         var random: UInt64 = 0
     }
 
     /// How an attempt stands to the spacing of the route and of the upstream.
-    enum Turn: Hashable, Sendable {
+    enum SlotRequest: Hashable, Sendable {
         /// It goes now or not at all.
         case none
         /// It would wait for its turn, which has to come before then.
@@ -52,7 +52,7 @@ struct RouteTrafficMachine: Sendable {
     /// The turn that an attempt waits for.
     struct RateSlot: Hashable, Sendable {
         /// Index of the upstream.
-        let place: Int
+        let upstreamIndex: Int
         /// By the route's rate.
         let route: TakenSlot?
         /// With an upstream that is not to be sent too fast.
@@ -73,7 +73,7 @@ struct RouteTrafficMachine: Sendable {
     /// `isFull` tells that the route has no permit left, with this attempt's.
     ///
     /// The class of the request is asked for only where the upstream is in trouble, or nearly full.
-    mutating func leave(
+    mutating func grant(
         _ route: Route,
         _ asking: Asking,
         of asked: () -> RequestClass? = { nil },
@@ -81,19 +81,19 @@ struct RouteTrafficMachine: Sendable {
         _ now: Instant
     ) -> Answer {
         know(route)
-        let place = asking.place
-        if !asking.isElsewhere, asking.kind == .first || asking.kind == .keptRetry { first = place }
+        let index = asking.upstreamIndex
+        if !asking.isElsewhere, asking.kind == .first || asking.kind == .keptRetry { first = index }
         // An attempt that nothing holds back costs next to nothing.
-        if upstreams[place].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
-            upstreams[place].underWay < upstreams[place].width(route), !upstreams[place].isCrowded(route, now)
+        if upstreams[index].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
+            upstreams[index].underWay < upstreams[index].width(route), !upstreams[index].isCrowded(route, now)
         {
             return .go(begin(route, asking, nil, isFull: isFull, isProbe: false, now))
         }
-        return leaveInTrouble(route, asking, asked(), isFull: isFull, now)
+        return grantInTrouble(route, asking, asked(), isFull: isFull, now)
     }
 
     /// The same of a first attempt at the first upstream; nil where it takes more than a look.
-    mutating func leaveCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> AttemptGrant? {
+    mutating func grantCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> AttemptGrant? {
         know(route)
         guard upstreams[0].isCalm, route.policy.traffic.rateLimit == nil,
             upstreams[0].underWay < upstreams[0].width(route), !upstreams[0].isCrowded(route, now)
@@ -101,7 +101,7 @@ struct RouteTrafficMachine: Sendable {
         first = 0
         return begin(
             route,
-            Asking(kind: .first, place: 0, isKept: false, turn: .none),
+            Asking(kind: .first, upstreamIndex: 0, isKept: false, slot: .none),
             nil,
             isFull: isFull,
             isProbe: false,
@@ -109,8 +109,8 @@ struct RouteTrafficMachine: Sendable {
         )
     }
 
-    mutating func endedCalmly(_ leave: AttemptGrant, of route: Route, _ now: Instant) -> Bool {
-        upstreams[leave.place].endedWell(leave, of: route, now)
+    mutating func endedCalmly(_ grant: AttemptGrant, of route: Route, _ now: Instant) -> Bool {
+        upstreams[grant.upstreamIndex].endedWell(grant, of: route, now)
     }
 
     private mutating func begin(
@@ -121,147 +121,147 @@ struct RouteTrafficMachine: Sendable {
         isProbe: Bool,
         _ now: Instant
     ) -> AttemptGrant {
-        let place = asking.place
+        let index = asking.upstreamIndex
         switch asking.kind {
         case .first: budget.began(now)
         case .retry, .another: break
         case .keptRetry: budget.retryBegan()
         }
-        upstreams[place].began(asked, now)
-        let most = min(upstreams[place].width(route), upstreams[place].limit)
+        upstreams[index].began(asked, now)
+        let most = min(upstreams[index].width(route), upstreams[index].limit)
         return AttemptGrant(
-            place: place,
-            epoch: upstreams[place].breaker.epoch,
+            upstreamIndex: index,
+            epoch: upstreams[index].breaker.epoch,
             began: now,
-            wasFull: isFull || upstreams[place].underWay >= most,
+            wasFull: isFull || upstreams[index].underWay >= most,
             isRetry: asking.kind == .retry || asking.kind == .keptRetry,
             isProbe: isProbe
         )
     }
 
-    private mutating func leaveInTrouble(
+    private mutating func grantInTrouble(
         _ route: Route,
         _ asking: Asking,
         _ asked: RequestClass?,
         isFull: Bool,
         _ now: Instant
     ) -> Answer {
-        let (settings, place) = (route.policy.traffic, asking.place)
-        let name = upstreams[place].name
+        let (settings, index) = (route.policy.traffic, asking.upstreamIndex)
+        let name = upstreams[index].name
         func held(_ reason: AttemptDeferral.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
             var hold = AttemptDeferral(reason: reason, upstream: name, until: until, since: since)
-            hold.cause = upstreams[place].cause
+            hold.cause = upstreams[index].cause
             if reason == .unanswered { hold.request = asked?.name }
             return .held(hold, nil)
         }
-        if let hold = upstreams[place].patience(route, of: asked, now) {
+        if let hold = upstreams[index].hold(route, of: asked, now) {
             var found = hold.hold(name)
-            found.cause = upstreams[place].cause
+            found.cause = upstreams[index].cause
             if asking.isKept, found.request != nil {
-                upstreams[place].looked(inVain: true, now)
-                found.pause = upstreams[place].leavesLine(until: hold.until, now)
+                upstreams[index].looked(inVain: true, now)
+                found.pause = upstreams[index].stepsAside(until: hold.until, now)
             }
             return .held(found, nil)
         }
-        let gate = upstreams[place].gate(asked, settings.breaker, now)
+        let gate = upstreams[index].gate(asked, settings.breaker, now)
         switch gate {
         case .asks, .goesBeside, .tries: break
         case .waits(let until):
-            var hold = upstreams[place].breakerHold(until: until, now)
+            var hold = upstreams[index].breakerHold(until: until, now)
             hold.reason = .breakerTrial
             return .held(hold, nil)
         case .refused(let until):
-            var hold = upstreams[place].breakerHold(until: until, now)
+            var hold = upstreams[index].breakerHold(until: until, now)
             if asking.isKept {
-                upstreams[place].looked(inVain: true, now)
-                hold.pause = upstreams[place].leavesLine(asked, asking.random, now)
+                upstreams[index].looked(inVain: true, now)
+                hold.pause = upstreams[index].stepsAside(asked, asking.random, now)
             }
             return .held(hold, nil)
         }
-        if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
+        if asking.kind == .keptRetry, !budget.hasCapacity(settings.budget, isKept: true, now) {
             // Many wait for that: they come back one by one within the budget's memory.
             let pause = Duration.seconds(1) + .nanoseconds(Int64(asking.random >> 11) % 9_000_000_000)
             var hold = AttemptDeferral(reason: .budgetSpent, until: now.advanced(by: pause))
             hold.pause = pause
             return .held(hold, nil)
         }
-        if upstreams[place].underWay >= upstreams[place].width(route) {
-            return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
+        if upstreams[index].underWay >= upstreams[index].width(route) {
+            return held(.windowFull, now.advanced(by: pollsWindow(of: index)))
         }
-        if let asked, upstreams[place].isCrowded(route, now),
-            let since = upstreams[place].stuck(asked, route, now)
+        if let asked, upstreams[index].isCrowded(route, now),
+            let since = upstreams[index].stuck(asked, route, now)
         {
             return held(.unanswered, now.advanced(by: .seconds(1)), since: since)
         }
-        if asking.turn != .taken, var hold = nextTurn(route, asking, asked, now) {
-            if asking.isKept, upstreams[place].isPacedApart { upstreams[place].cameTooFast(now) }
+        if asking.slot != .taken, var hold = nextSlot(route, asking, asked, now) {
+            if asking.isKept, upstreams[index].isPacedApart { upstreams[index].cameTooFast(now) }
             // A turn that leaves no time for an answer is lost for everybody.
             let needed = min(
-                upstreams[place].window.usualLatency.map { $0 * 2 } ?? .zero,
+                upstreams[index].window.usualLatency.map { $0 * 2 } ?? .zero,
                 route.policy.timeouts.attempt
             )
-            guard case .wanted(let deadline) = asking.turn, hold.until.advanced(by: needed) < deadline else {
+            guard case .wanted(let deadline) = asking.slot, hold.until.advanced(by: needed) < deadline else {
                 hold.isTooLate = true
                 return .held(hold, nil)
             }
-            return .held(hold, takeTurn(route, asking, asked, at: hold.until, now))
+            return .held(hold, takeSlot(route, asking, asked, at: hold.until, now))
         }
         // Asked last: a request that is to probe has to be able to.
         var isProbe = false
         switch gate {
         case .asks:
-            let breaker = upstreams[place].breaker.leave(settings.breaker, now)
+            let breaker = upstreams[index].breaker.permission(settings.breaker, now)
             if case .refused(let until) = breaker {
-                return .held(upstreams[place].breakerHold(until: until, now), nil)
+                return .held(upstreams[index].breakerHold(until: until, now), nil)
             }
             isProbe = breaker == .probe
-        case .tries: if let asked { upstreams[place].tries(asked, now) }
+        case .tries: if let asked { upstreams[index].tries(asked, now) }
         case .goesBeside, .waits, .refused: break
         }
-        if asking.turn != .taken { takeTurn(route, asking, asked, at: now, now) }
-        if asking.isKept, !isProbe { upstreams[place].looked(inVain: false, now) }
-        var leave = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
-        leave.isTrial = gate == .tries
-        if let asked { leave.isCounted = upstreams[place].joins(asked, now) }
-        return .go(leave)
+        if asking.slot != .taken { takeSlot(route, asking, asked, at: now, now) }
+        if asking.isKept, !isProbe { upstreams[index].looked(inVain: false, now) }
+        var grant = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
+        grant.isTrial = gate == .tries
+        if let asked { grant.isCounted = upstreams[index].joins(asked, now) }
+        return .go(grant)
     }
 
     /// The attempt has ended, with nothing to say that would change anything but what is remembered.
     ///
     /// - Returns: false where there is more to it, and `ended` has to be told.
     mutating func endedWell(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         of route: Route,
         isWhole: Bool = true,
         _ now: Instant
     ) -> Bool {
-        !leave.isRetry && word.isPlainSuccess
-            && upstreams[leave.place].endedWell(leave, of: route, isWhole: isWhole, now)
+        !grant.isRetry && word.isPlainSuccess
+            && upstreams[grant.upstreamIndex].endedWell(grant, of: route, isWhole: isWhole, now)
     }
 
     /// The same of the end of an answer's content.
-    mutating func answerEndedWell(_ leave: AttemptGrant, _ now: Instant) -> Bool {
-        upstreams[leave.place].answerEndedWell(leave, now)
+    mutating func answerEndedWell(_ grant: AttemptGrant, _ now: Instant) -> Bool {
+        upstreams[grant.upstreamIndex].answerEndedWell(grant, now)
     }
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     mutating func ended(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,
         _ now: Instant
     ) -> AttemptVerdict {
-        let ended = upstreams[leave.place].ended(word, leave, of: asked, route, random: random, now)
+        let ended = upstreams[grant.upstreamIndex].ended(word, grant, of: asked, route, random: random, now)
         // A retry that its caller ended too soon has not failed.
-        if leave.isRetry { budget.retryEnded(succeeded: ended.succeeded, now) }
+        if grant.isRetry { budget.retryEnded(succeeded: ended.succeeded, now) }
         var verdict = AttemptVerdict(blamed: ended.blamed)
         if ended.hasChanged {
-            verdict.change = change(of: leave.place, now)
+            verdict.change = change(of: grant.upstreamIndex, now)
         }
         return verdict
     }
@@ -270,7 +270,7 @@ struct RouteTrafficMachine: Sendable {
     func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
-        if let hold = upstream.patience(route, of: asked, now) { return hold.hold(upstream.name) }
+        if let hold = upstream.hold(route, of: asked, now) { return hold.hold(upstream.name) }
         switch upstream.gate(asked, route.policy.traffic.breaker, now) {
         case .asks, .goesBeside, .tries: return nil
         case .waits(let until), .refused(let until): return upstream.breakerHold(until: until, now)
@@ -297,12 +297,12 @@ struct RouteTrafficMachine: Sendable {
         return lifted
     }
 
-    private func change(of place: Int, _ now: Instant) -> BreakerChange {
-        let upstream = upstreams[place]
+    private func change(of index: Int, _ now: Instant) -> BreakerChange {
+        let upstream = upstreams[index]
         return BreakerChange(
             upstream: upstream.name,
             state: upstream.breaker.state,
-            failing: upstream.failingWords,
+            failing: upstream.failingText,
             now: now
         )
     }
@@ -311,24 +311,25 @@ struct RouteTrafficMachine: Sendable {
     ///
     /// - Returns: what has become of the breaker, when it has changed by that.
     mutating func answerEnded(
-        _ leave: AttemptGrant,
+        _ grant: AttemptGrant,
         _ word: AttemptFeedback,
         asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,
         _ now: Instant
     ) -> BreakerChange? {
-        guard upstreams[leave.place].answerEnded(word, leave, of: asked, route, random: random, now) else {
+        guard upstreams[grant.upstreamIndex].answerEnded(word, grant, of: asked, route, random: random, now)
+        else {
             return nil
         }
-        return change(of: leave.place, now)
+        return change(of: grant.upstreamIndex, now)
     }
 
     /// Takes what a retry needs of the budget, for a failure that is about to be decided on.
     ///
     /// - Returns: false when there is nothing left.
     mutating func takeBudget(_ route: Route, _ now: Instant) -> Bool {
-        guard budget.hasRoom(route.policy.traffic.budget, now) else { return false }
+        guard budget.hasCapacity(route.policy.traffic.budget, now) else { return false }
         budget.retryBegan()
         return true
     }
@@ -337,7 +338,7 @@ struct RouteTrafficMachine: Sendable {
     mutating func giveBackBudget(_ now: Instant) { budget.retryEnded(succeeded: nil, now) }
 
     /// A request begins to wait before its retry, or has waited.
-    mutating func rest(_ begins: Bool) { resting += begins ? 1 : -1 }
+    mutating func backOff(_ begins: Bool) { resting += begins ? 1 : -1 }
 
     mutating func ordered(
         _ order: BreakerMachine.Order?,
@@ -369,8 +370,8 @@ struct RouteTrafficMachine: Sendable {
     }
 
     /// How long it takes at the least until another of its attempts has probably ended.
-    private func pollsWindow(of place: Int) -> Duration {
-        let usual = upstreams[place].window.usualLatency ?? .milliseconds(100)
+    private func pollsWindow(of index: Int) -> Duration {
+        let usual = upstreams[index].window.usualLatency ?? .milliseconds(100)
         return min(max(usual / 4, .milliseconds(5)), .milliseconds(250))
     }
 }

@@ -15,7 +15,7 @@ extension UpstreamTraffic {
     /// For so long a probe that is due waits for a request of a class that fails.
     private static let longestAbsence: Duration = .seconds(1)
     /// For so long a class may take more than its share without an answer, however soon others are answered.
-    private static let leastPatience: Duration = .seconds(1)
+    private static let leastTimeout: Duration = .seconds(1)
 
     /// The breaker's answer to a request of that class.
     enum Gate: Hashable, Sendable {
@@ -73,7 +73,7 @@ extension UpstreamTraffic {
     /// no other may be sent.
     ///
     /// While no class is answered it is back sooner: where all of the upstream fails, no job is to be late for its recovery.
-    mutating func leavesLine(_ asked: RequestClass?, _ random: UInt64, _ now: Instant) -> Duration? {
+    mutating func stepsAside(_ asked: RequestClass?, _ random: UInt64, _ now: Instant) -> Duration? {
         let chance = Int64(random >> 11)
         if classes.working != nil {
             return pause(atLeast: .seconds(1) + .nanoseconds(chance % 9_000_000_000), now)
@@ -90,7 +90,7 @@ extension UpstreamTraffic {
     }
 
     /// The same of one that the upstream has asked to wait with until then.
-    mutating func leavesLine(until end: Instant, _ now: Instant) -> Duration {
+    mutating func stepsAside(until end: Instant, _ now: Instant) -> Duration {
         let left = max(.seconds(1), now.duration(to: end))
         // A job that comes back with the end of the hold needs no moment of its own.
         if left <= max(.seconds(1), now.duration(to: lastReturn)) { return left }
@@ -133,9 +133,9 @@ extension UpstreamTraffic {
             asked,
             width: min(width(route), limit),
             underWay: underWay,
-            patience: max(
+            timeout: max(
                 usual.time(attempt: route.policy.timeouts.attempt),
-                min(route.policy.timeouts.attempt, UpstreamTraffic.leastPatience)
+                min(route.policy.timeouts.attempt, UpstreamTraffic.leastTimeout)
             ),
             now
         )
@@ -160,12 +160,12 @@ extension UpstreamTraffic {
         )
         hold.cause = cause
         if case .probing = breaker.state { hold.isProbing = true }
-        hold.request = failingWords
+        hold.request = failingText
         return hold
     }
 
     /// The requests that fail, and those that do not: `47 of 47 on POST /bad; GET /good is answered`.
-    var failingWords: String? {
+    var failingText: String? {
         let failing = classes.failing
         guard let first = failing.first else { return nil }
         let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""

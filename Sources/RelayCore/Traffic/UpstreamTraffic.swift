@@ -10,7 +10,7 @@ struct UpstreamTraffic: Sendable {
     private(set) var limit: Int
     var pace = PaceMachine()
     /// Its attempts are spaced while it has said that they come too fast.
-    var turns = RateLimitMachine()
+    var rateLimit = RateLimitMachine()
     /// Attempts under way.
     private(set) var underWay = 0
     /// Whether nothing is known to be wrong: neither breaker nor holds nor pace has to be asked.
@@ -57,7 +57,7 @@ struct UpstreamTraffic: Sendable {
     /// The hold on such a request, as the upstream has asked and within what the route allows; nil where there is none.
     ///
     /// Of no request in particular it is what holds back all of them.
-    func patience(_ route: Route, of asked: RequestClass? = nil, _ now: Instant) -> HoldTable.Hold? {
+    func hold(_ route: Route, of asked: RequestClass? = nil, _ now: Instant) -> HoldTable.Hold? {
         route.longestHold.flatMap { holds.hold(of: asked?.asked, longest: $0, now) }
     }
 
@@ -86,8 +86,8 @@ struct UpstreamTraffic: Sendable {
     }
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
-        if let hold = patience(route, now) {
+    func capacity(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
+        if let hold = hold(route, now) {
             return (0, hold.hold(name))
         }
         if let until = breaker.refuses(route.policy.traffic.breaker, now) {
@@ -107,9 +107,9 @@ struct UpstreamTraffic: Sendable {
             return (0, search)
         }
         guard let spacing = spacing(route, now) else { return (most, nil) }
-        let count = turns.room(spacing, now, atMost: most)
+        let count = rateLimit.capacity(spacing, now, atMost: most)
         if count == most { return (count, nil) }
-        let next = turns.next(spacing, .kept, now)
+        let next = rateLimit.next(spacing, .kept, now)
         return (count, AttemptDeferral(reason: .tooFast, upstream: name, until: next))
     }
 
@@ -172,7 +172,7 @@ struct UpstreamTraffic: Sendable {
         holds.clear()
         pace.clear()
         classes.clear()
-        turns = RateLimitMachine()
+        rateLimit = RateLimitMachine()
         losses = LossTable()
         window = WindowMachine(route.policy.traffic.window, limit: limit)
         (nextLook, lastReturn) = (now, now)
@@ -186,7 +186,7 @@ struct UpstreamTraffic: Sendable {
         if classes.clear(requests) { hasAny = true }
         if pace.rate(now) != nil, pace.scope?.name == requests {
             pace.clear()
-            turns = RateLimitMachine()
+            rateLimit = RateLimitMachine()
             hasAny = true
         }
         (nextLook, lastReturn) = (now, now)
@@ -199,13 +199,13 @@ struct UpstreamTraffic: Sendable {
 
     /// Whether attempts may be sent to it.
     func isInUse(_ route: Route, _ now: Instant) -> Bool {
-        breaker.refuses(route.policy.traffic.breaker, now) == nil && patience(route, now) == nil
+        breaker.refuses(route.policy.traffic.breaker, now) == nil && hold(route, now) == nil
     }
 
     /// Finds out whether anything is wrong.
     private mutating func lookRound(_ now: Instant) {
         if pace.rate(now) == nil { pace.clear() }
-        isCalm = breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil
+        isCalm = breaker.isIdle(now) && holds.isEmpty(now) && pace.rate(now) == nil
         isWatched = losses.isWatching(now) || crowd.underWay > 0
     }
 
@@ -350,7 +350,7 @@ struct UpstreamTraffic: Sendable {
 
     /// Whether that is the lot of this kind of request, and not the upstream's.
     private mutating func isLostAlone(
-        _ word: WindowMachine.Word,
+        _ word: WindowMachine.Signal,
         _ asked: RequestClass?,
         _ now: Instant
     ) -> Bool {

@@ -15,7 +15,7 @@ import RelayRoute
 /// with 0.4, as in Vector's adaptive request concurrency): 20 ms usually, 31 ms now.
 struct WindowMachine: Sendable {
     /// An attempt's word on the load.
-    enum Word: Hashable, Sendable {
+    enum Signal: Hashable, Sendable {
         case fine
         /// The upstream said that there is too much.
         case tooMuch
@@ -60,7 +60,7 @@ struct WindowMachine: Sendable {
     ///
     /// Slowness shrinks it no further than to `floor`.
     mutating func ended(
-        _ word: Word,
+        _ word: Signal,
         began: Instant,
         wasFull: Bool,
         floor: Int = 10,

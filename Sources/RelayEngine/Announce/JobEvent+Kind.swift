@@ -21,7 +21,7 @@ extension JobEvent {
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
         case .notice(let kind, _): kind
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted: nil
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: nil
         }
     }
 
@@ -67,7 +67,7 @@ extension JobEvent {
 
     package var route: String? {
         switch self {
-        case .bodyFoundNoRoom(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
+        case .bodyFoundNoSpace(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
             .routeResumed(let route, _), .breakerChanged(let route, _), .breakerOrdered(let route, _),
             .limitsCleared(let route, _):
             route

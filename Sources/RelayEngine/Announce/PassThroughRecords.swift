@@ -77,7 +77,7 @@ package final class PassThroughRecords: Sendable {
     package static let methods: [Method] = [.get, .put, .post, .patch, .delete]
 
     /// A record with its target: most are short enough to stand beside it.
-    private struct Place {
+    private struct Entry {
         var record: PassThroughRecord
         var count = 0
         var short = InlineArray<64, UInt8>(repeating: 0)
@@ -103,7 +103,7 @@ package final class PassThroughRecords: Sendable {
     }
 
     private struct Ring {
-        var places: [Place] = []
+        var entries: [Entry] = []
         var next = 0
     }
 
@@ -112,26 +112,26 @@ package final class PassThroughRecords: Sendable {
 
     package init(capacity: Int) {
         self.capacity = capacity
-        ring.withLock { $0.places.reserveCapacity(capacity) }
+        ring.withLock { $0.entries.reserveCapacity(capacity) }
     }
 
     /// Keeps the record, and gives back the one that makes room for it.
     package func add(_ record: inout PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
         ring.withLock { ring in
-            if ring.places.count < capacity {
-                ring.places.append(Place(record))
+            if ring.entries.count < capacity {
+                ring.entries.append(Entry(record))
             } else {
                 // Neither is copied.
-                swap(&ring.places[ring.next].record, &record)
+                swap(&ring.entries[ring.next].record, &record)
             }
-            unsafe ring.places[ring.next].set(target)
+            unsafe ring.entries[ring.next].set(target)
             ring.next = ring.next + 1 == capacity ? 0 : ring.next + 1
         }
     }
 
     package func find(_ id: JobID) -> (report: JobReport, finishedAt: Int64)? {
         ring.withLock { ring in
-            guard let place = ring.places.first(where: { $0.record.id == id }) else { return nil }
+            guard let place = ring.entries.first(where: { $0.record.id == id }) else { return nil }
             return (place.record.report(target: place.target), place.record.finishedAt)
         }
     }

@@ -29,18 +29,18 @@ package final class QueueCapacity: JobListener {
 
     /// Room for so many jobs, until they are known to be on disk or not to be.
     package struct Reservation: ~Copyable {
-        private let room: QueueCapacity
+        private let capacity: QueueCapacity
         let count: Int
         private let user: UInt32?
 
-        fileprivate init(_ room: QueueCapacity, _ count: Int, _ user: UInt32?) {
-            self.room = room
+        fileprivate init(_ capacity: QueueCapacity, _ count: Int, _ user: UInt32?) {
+            self.capacity = capacity
             self.count = count
             self.user = user
         }
 
         deinit {
-            room.state.withLock { state in
+            capacity.state.withLock { state in
                 state.reserved -= count
                 state.users.reserve(-count, of: user)
             }
@@ -69,7 +69,7 @@ package final class QueueCapacity: JobListener {
     /// Whether that user may hand over no more, whatever room there is.
     func isFull(for user: UInt32?) -> Bool {
         state.withLock { state in
-            let isFull = state.users.room(of: user) == 0
+            let isFull = state.users.remaining(of: user) == 0
             if isFull { state.users.refused() }
             return isFull
         }
@@ -85,7 +85,7 @@ package final class QueueCapacity: JobListener {
     /// Room for so many jobs, or for as many of them as there is.
     func reserve(upTo wanted: Int, of user: UInt32? = nil, isBounded: Bool = false) -> Reservation {
         let count = state.withLock { state in
-            let own = isBounded ? state.users.room(of: user) : .max
+            let own = isBounded ? state.users.remaining(of: user) : .max
             if own < wanted { state.users.refused() }
             let count = max(0, min(wanted, own, state.limit - state.queued - state.reserved))
             state.reserved += count

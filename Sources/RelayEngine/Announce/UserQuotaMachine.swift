@@ -38,7 +38,7 @@ struct UserQuotaMachine: Sendable {
         meanwhile?.isVoid = true
     }
 
-    func room(of user: UInt32?) -> Int {
+    func remaining(of user: UInt32?) -> Int {
         guard let limit, isKnown else { return .max }
         return max(0, limit - max(0, queued[user, default: 0]) - reserved[user, default: 0])
     }

@@ -7,12 +7,12 @@ extension Acceptance {
     package struct Candidate: Sendable {
         let admission: Admission
         let body: StoredBody
-        let patience: StorageDeadline
+        let deadline: StorageDeadline
 
-        package init(_ admission: Admission, _ body: StoredBody, _ patience: StorageDeadline) {
+        package init(_ admission: Admission, _ body: StoredBody, _ deadline: StorageDeadline) {
             self.admission = admission
             self.body = body
-            self.patience = patience
+            self.deadline = deadline
         }
     }
 
@@ -22,7 +22,7 @@ extension Acceptance {
     package func accept(_ candidates: [Candidate]) async -> [Result<Accepted, Problem>] {
         // They come by one connection.
         let context = candidates.first?.admission.context
-        let reservation = room.reserve(
+        let reservation = capacity.reserve(
             upTo: candidates.count,
             of: context?.client?.user,
             isBounded: context?.share != nil
@@ -33,11 +33,11 @@ extension Acceptance {
     /// Holds the room until the jobs are known to be on disk, or not to be.
     private func accept(
         _ candidates: [Candidate],
-        holding room: borrowing QueueCapacity.Reservation
+        holding capacity: borrowing QueueCapacity.Reservation
     ) async -> [Result<Accepted, Problem>] {
-        let count = room.count
-        var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.patience))
-        group.refuseRoom(from: count)
+        let count = capacity.count
+        var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.deadline))
+        group.refuseAsFull(from: count)
         var refusal: StoreError?
         var answers: [EnqueueResult]
         do throws(StoreError) {
@@ -50,13 +50,13 @@ extension Acceptance {
             await watch.look()
             refusal = error
             // Also without keys: the store removes the files of bodies that it does not accept.
-            group.refuseRoom(from: 0)
+            group.refuseAsFull(from: 0)
             answers = (try? await enqueue(group)) ?? group.abandoned
         }
         return group.jobs.indices.map { index in
             let job = group.jobs[index]
             return Result { () throws(Problem) in
-                guard job.hasNoRoom, answers[index] == .abandoned else {
+                guard job.lacksCapacity, answers[index] == .abandoned else {
                     return try accepted(job, answers[index])
                 }
                 let route = job.record.route
@@ -98,22 +98,22 @@ extension Acceptance {
 /// Jobs that go on disk together, and how long each caller waits for that.
 private struct JobGroup {
     private(set) var jobs: [NewJob]
-    private let patience: [StorageDeadline]
+    private let deadline: [StorageDeadline]
 
-    init(_ jobs: [NewJob], _ patience: [StorageDeadline]) {
+    init(_ jobs: [NewJob], _ deadline: [StorageDeadline]) {
         self.jobs = jobs
-        self.patience = patience
+        self.deadline = deadline
     }
 
-    var ports: RelayPorts? { patience.first?.ports }
+    var ports: RelayPorts? { deadline.first?.ports }
 
     /// The ends of patience, soonest first.
-    var limits: [Duration] { Set(patience.map(\.limit)).sorted() }
+    var limits: [Duration] { Set(deadline.map(\.limit)).sorted() }
 
     var abandoned: [EnqueueResult] { jobs.map { _ in .abandoned } }
 
-    mutating func refuseRoom(from index: Int) {
-        for index in index..<jobs.count { jobs[index].hasNoRoom = true }
+    mutating func refuseAsFull(from index: Int) {
+        for index in index..<jobs.count { jobs[index].lacksCapacity = true }
     }
 
     /// The jobs, each with a wait of its own.
@@ -129,6 +129,6 @@ private struct JobGroup {
     ///
     /// - Returns: false when the store was first, and the answer is on its way.
     func giveUp(_ jobs: [NewJob], at limit: Duration) -> Bool {
-        zip(jobs, patience).filter { $1.limit == limit }.allSatisfy { $0.0.wait?.giveUp() ?? true }
+        zip(jobs, deadline).filter { $1.limit == limit }.allSatisfy { $0.0.wait?.giveUp() ?? true }
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 package final class Acceptance: Sendable {
     let store: any JobStore
     let engine: Engine
-    let room: QueueCapacity
+    let capacity: QueueCapacity
     let watch: StoreWatch
     let announcer: Announcer
     let dispatcher: Dispatcher
@@ -17,8 +17,8 @@ package final class Acceptance: Sendable {
     /// SHA-256.
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     /// When a body last found no room.
-    private let noRoomAt = Mutex<Instant?>(nil)
-    private let refusedForRoom = Atomic<UInt64>(0)
+    private let fullAt = Mutex<Instant?>(nil)
+    private let refusedAsFull = Atomic<UInt64>(0)
 
     init(
         _ dispatcher: Dispatcher,
@@ -30,7 +30,7 @@ package final class Acceptance: Sendable {
         store = dispatcher.store
         announcer = dispatcher.announcer
         engine = audience.engine
-        room = audience.room
+        capacity = audience.capacity
         self.watch = watch
         self.digest = digest
     }
@@ -46,9 +46,9 @@ package final class Acceptance: Sendable {
     /// Whether one more job may wait for its delivery; asked before a body is read.
     ///
     /// - Throws: `queue_full`.
-    package func checkRoom(for admission: Admission) throws(Problem) {
+    package func checkCapacity(for admission: Admission) throws(Problem) {
         let context = admission.context
-        if room.isFull || context.share != nil && room.isFull(for: context.client?.user) {
+        if capacity.isFull || context.share != nil && capacity.isFull(for: context.client?.user) {
             throw full(admission)
         }
     }
@@ -56,17 +56,17 @@ package final class Acceptance: Sendable {
     /// Why there is no room for a job: for one of that caller, or for any.
     func full(_ admission: Admission) -> Problem {
         let (context, route) = (admission.context, admission.route.name)
-        if let share = context.share, room.isFull(for: context.client?.user) {
+        if let share = context.share, capacity.isFull(for: context.client?.user) {
             share.refused(.queuedJobs)
             var limits = CallerLimits()
-            limits.maxQueuedJobs = room.userLimit
+            limits.maxQueuedJobs = capacity.userLimit
             var problem = Problem(.queuedJobs, of: share, limits, retryAfter: .seconds(10))
             problem.route = route
             return problem
         }
         return Problem(
             .queueFull,
-            "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)",
+            "\(capacity.limit) jobs wait for their delivery already (limits.max_queued_jobs)",
             route: route,
             retryAfter: .seconds(10)
         )
@@ -88,7 +88,7 @@ package final class Acceptance: Sendable {
         let route = admission.route.name
         let job = newJob(admission, body, past)
         let (user, isBounded) = (admission.context.client?.user, admission.context.share != nil)
-        guard let reservation = room.reserve(of: user, isBounded: isBounded) else {
+        guard let reservation = capacity.reserve(of: user, isBounded: isBounded) else {
             return try await known(job, patience, instead: full(admission))
         }
         return try await accept(job, route, patience, holding: reservation)
@@ -151,7 +151,7 @@ package final class Acceptance: Sendable {
         instead refusal: @autoclosure () -> Problem
     ) async throws(Problem) -> Accepted {
         var job = job
-        job.hasNoRoom = true
+        job.lacksCapacity = true
         // Also without a key: the store removes the file of a body that it does not accept.
         let answer = try? await enqueue(job, at: JobMoment(engine.time), patience)
         guard let answer, answer != .abandoned else { throw refusal() }
@@ -193,7 +193,7 @@ package final class Acceptance: Sendable {
         let time = patience.ports.time
         if StorageDeadline.isOver(store, time) { return .abandoned }
         let place = waits.enter(until: time.now().advanced(by: patience.limit), patience.ports)
-        defer { waits.leave(place) }
+        defer { waits.remove(place) }
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
@@ -308,11 +308,11 @@ extension NewJob {
 // Jobs that find no room on disk.
 extension Acceptance {
     /// Jobs that were not accepted since there was no room for them, since the start.
-    package var refusals: UInt64 { refusedForRoom.load(ordering: .relaxed) }
+    package var refusals: UInt64 { refusedAsFull.load(ordering: .relaxed) }
 
     /// Counts a job that the store has no room for.
     func refused(_ error: StoreError, _ route: String) -> Problem {
-        refusedForRoom.add(1, ordering: .relaxed)
+        refusedAsFull.add(1, ordering: .relaxed)
         return Problem(error, route: route)
     }
 
@@ -321,33 +321,33 @@ extension Acceptance {
 
     /// A job of the route is refused, since its body found no room in the store.
     package func refuseBody(of route: String) -> Problem {
-        foundNoRoom(for: route)
+        foundNoSpace(for: route)
         return refused(
             StoreError(.full, "the job store has no room; free space on its disk, or raise storage.max_size"),
             route
         )
     }
 
-    private func foundNoRoom(for route: String) {
+    private func foundNoSpace(for route: String) {
         let now = engine.time.now()
-        let last = noRoomAt.withLock { last in
+        let last = fullAt.withLock { last in
             defer { last = now }
             return last
         }
         if let last, last.duration(to: now) < Acceptance.fullAfterRefusal { return }
-        announcer.record(.bodyFoundNoRoom(route: route))
+        announcer.record(.bodyFoundNoSpace(route: route))
     }
 
     /// When the store no longer counts as full for what was refused, nil where nothing was.
     package var fullUntil: Instant? {
-        let end = noRoomAt.withLock { $0?.advanced(by: Acceptance.fullAfterRefusal) }
+        let end = fullAt.withLock { $0?.advanced(by: Acceptance.fullAfterRefusal) }
         return end.flatMap { $0 > engine.time.now() ? $0 : nil }
     }
 
     /// Whether jobs are refused for want of room, all of them or those with a large body.
-    package var lacksRoom: Bool {
+    package var lacksSpace: Bool {
         if watch.facts.isFull { return true }
         let now = engine.time.now()
-        return noRoomAt.withLock { $0.map { $0.duration(to: now) < Acceptance.fullAfterRefusal } ?? false }
+        return fullAt.withLock { $0.map { $0.duration(to: now) < Acceptance.fullAfterRefusal } ?? false }
     }
 }

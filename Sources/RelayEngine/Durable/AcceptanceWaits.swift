@@ -8,7 +8,7 @@ final class AcceptanceWaits: Sendable {
     typealias Answer = Result<EnqueueResult, StoreError>
 
     /// One who waits.
-    final class Place: Sendable {
+    final class Waiter: Sendable {
         private struct State {
             var answer: Answer?
             var isOver = false
@@ -60,7 +60,7 @@ final class AcceptanceWaits: Sendable {
     }
 
     private struct State {
-        var places: [ObjectIdentifier: Place] = [:]
+        var waiters: [ObjectIdentifier: Waiter] = [:]
         var isWatched = false
     }
 
@@ -70,10 +70,10 @@ final class AcceptanceWaits: Sendable {
     private let state = Mutex(State())
 
     /// A place until `deadline`, which has to be left.
-    func enter(until deadline: Instant, _ ports: RelayPorts) -> Place {
-        let place = Place(deadline: deadline)
+    func enter(until deadline: Instant, _ ports: RelayPorts) -> Waiter {
+        let place = Waiter(deadline: deadline)
         let isFirst = state.withLock { state in
-            state.places[ObjectIdentifier(place)] = place
+            state.waiters[ObjectIdentifier(place)] = place
             defer { state.isWatched = true }
             return !state.isWatched
         }
@@ -88,8 +88,8 @@ final class AcceptanceWaits: Sendable {
         return place
     }
 
-    func leave(_ place: Place) {
-        state.withLock { _ = $0.places.removeValue(forKey: ObjectIdentifier(place)) }
+    func remove(_ place: Waiter) {
+        state.withLock { _ = $0.waiters.removeValue(forKey: ObjectIdentifier(place)) }
     }
 
     /// Ends the waits whose time is over, as long as anybody waits.
@@ -104,9 +104,9 @@ final class AcceptanceWaits: Sendable {
     /// - Returns: the first deadline that is left; nil when nobody waits.
     private func endOverdue(_ now: Instant) -> Instant? {
         let (overdue, next) = state.withLock { state in
-            state.isWatched = !state.places.isEmpty
-            var (overdue, next) = ([Place](), Instant.distantFuture)
-            for place in state.places.values {
+            state.isWatched = !state.waiters.isEmpty
+            var (overdue, next) = ([Waiter](), Instant.distantFuture)
+            for place in state.waiters.values {
                 if place.deadline <= now { overdue.append(place) } else { next = min(next, place.deadline) }
             }
             return (overdue, state.isWatched ? next : nil)

@@ -133,7 +133,7 @@ extension DurableJobs {
             return Blocker(.credentials, "the route's credential failed; another job is trying it now")
         case .open?, nil: break
         }
-        if let hold = own ?? entry.memory.traffic.room(entry.route, engine.time.now(), atMost: 1).hold {
+        if let hold = own ?? entry.memory.traffic.capacity(entry.route, engine.time.now(), atMost: 1).hold {
             return Blocker(hold, engine.time.now(), now)
         }
         let (limit, width) = (entry.route.policy.concurrency.maxRequests, entry.memory.traffic.width)
@@ -164,7 +164,7 @@ extension Blocker {
         let until = wall + max(0, now.duration(to: hold.until).saturatedNanoseconds / 1_000_000)
         self.init(
             hold.reason.waitReason,
-            hold.words(),
+            hold.text(),
             until: until,
             since: hold.since.map { wall + now.duration(to: $0).saturatedNanoseconds / 1_000_000 }
         )

@@ -62,7 +62,7 @@ extension Delivery {
         var settlement = Settlement(claim.token, ending(stop))
         settlement.attempts = attempts.map(\.onRecord)
         settlement.failureKind = failure?.kind
-        settlement.leavesDoubt = leavesDoubt
+        settlement.isUncertain = isUncertain
         settlement.failureStatus = failure?.status
         let policy = route.policy.delivery
         if let content, let (response, source) = kept(policy.keepsResponses) {

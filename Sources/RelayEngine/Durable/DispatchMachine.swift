@@ -80,13 +80,13 @@ package struct DispatchMachine: Sendable {
     /// The step to take now.
     ///
     /// While settlements fail or are slow, no more is unsettled than the route has `permits`, and a quarter of them while
-    /// memory `isShort`; no more is claimed than there is `room` for in the route's traffic, which may be `later`.
+    /// memory `isShort`; no more is claimed than there is `capacity` for in the route's traffic, which may be `later`.
     package mutating func step(
         _ now: Instant,
         permits: Int = .max,
         isPaused: Bool = false,
         isShort: Bool = false,
-        room: Int = .max,
+        capacity: Int = .max,
         later: Instant? = nil
     ) -> Step {
         if isEnded { return .end }
@@ -101,15 +101,15 @@ package struct DispatchMachine: Sendable {
         if isPaused { return .sleep(until: latest) }
         if isFull { return .sleep(until: isShort ? now.advanced(by: DispatchMachine.shortSleep) : latest) }
         guard waiting != 0 else { return .sleep(until: min(latest, nextDue ?? latest)) }
-        let held = room == 0 ? later ?? latest : notBefore ?? now
+        let held = capacity == 0 ? later ?? latest : notBefore ?? now
         isHeldBack = held > now
         if isHeldBack { return .sleep(until: min(latest, held)) }
-        waitsForStarts = room <= starting
+        waitsForStarts = capacity <= starting
         if waitsForStarts { return .sleep(until: latest) }
         switch gate {
         case .open:
             return .claim(
-                atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room - starting)
+                atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, capacity - starting)
             )
         case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
         case .probing: return .sleep(until: latest)
@@ -151,9 +151,10 @@ package struct DispatchMachine: Sendable {
         permits: Int = .max,
         isPaused: Bool = false,
         isShort: Bool = false,
-        room: Int = .max
+        capacity: Int = .max
     ) -> Bool {
-        guard !isEnded, !isPaused, gate == .open, room > starting, unsettled < limit(now, permits, isShort)
+        guard !isEnded, !isPaused, gate == .open, capacity > starting,
+            unsettled < limit(now, permits, isShort)
         else {
             return false
         }

@@ -10,8 +10,8 @@ final class Dispatcher: Sendable {
         var phase = Phase.idle
         var loops: [DeliveryLoop] = []
         /// The index of the loop whose turn it is.
-        var turn = 0
-        var lanes: [String: RouteDispatcher] = [:]
+        var loopIndex = 0
+        var routeDispatchers: [String: RouteDispatcher] = [:]
     }
 
     /// How far the daemon is.
@@ -47,8 +47,8 @@ final class Dispatcher: Sendable {
     /// Jobs that are claimed and not settled, and claims that are on their way.
     var inFlight: Int { claiming.load(ordering: .sequentiallyConsistent) + running.count }
 
-    /// Whether the credential of the route lets jobs through; nil of a route that has no lane.
-    func gate(of route: String) -> DispatchMachine.Gate? { lane(route)?.ask { $0.gate } }
+    /// Whether the credential of the route lets jobs through; nil of a route that has no dispatcher.
+    func gate(of route: String) -> DispatchMachine.Gate? { routeDispatcher(route)?.ask { $0.gate } }
 
     /// Whether memory is so short that kept jobs take no more of it than they need to go on.
     private var isShort: Bool { engine.shedding.isLasting }
@@ -56,13 +56,15 @@ final class Dispatcher: Sendable {
     /// How many kept jobs of a route with that limit may be under way where as many are, since memory is short.
     func shortLimit(of route: String, _ limit: Int) -> Int? {
         let most = DispatchMachine.shortLimit(limit)
-        guard isShort, let unsettled = lane(route)?.ask({ $0.unsettled }), unsettled >= most else {
+        guard isShort, let unsettled = routeDispatcher(route)?.ask({ $0.unsettled }), unsettled >= most else {
             return nil
         }
         return most
     }
 
-    private func lane(_ route: String) -> RouteDispatcher? { state.withLock { $0.lanes[route] } }
+    private func routeDispatcher(_ route: String) -> RouteDispatcher? {
+        state.withLock { $0.routeDispatchers[route] }
+    }
 }
 
 // The life of the daemon.
@@ -78,47 +80,47 @@ extension Dispatcher {
         if isStarted { open() }
     }
 
-    /// Gives every configured route a lane, and takes it from those that are configured no more.
+    /// Gives every configured route a dispatcher, and takes it from those that are configured no more.
     private func open() {
         let snapshot = engine.snapshot
         let (opened, closed) = state.withLock { state in
             guard state.phase == .serving else { return ([(RouteDispatcher, Relay)](), [RouteDispatcher]()) }
-            let closed = state.lanes.filter { snapshot.routes[$0.key] == nil }
-            for name in closed.keys { state.lanes[name] = nil }
+            let closed = state.routeDispatchers.filter { snapshot.routes[$0.key] == nil }
+            for name in closed.keys { state.routeDispatchers[name] = nil }
             var opened: [(RouteDispatcher, Relay)] = []
-            for name in snapshot.routeNames where state.lanes[name] == nil {
-                let lane = RouteDispatcher(route: name)
-                state.lanes[name] = lane
-                opened.append((lane, state.loops[opened.count % state.loops.count].relay))
+            for name in snapshot.routeNames where state.routeDispatchers[name] == nil {
+                let routeDispatcher = RouteDispatcher(route: name)
+                state.routeDispatchers[name] = routeDispatcher
+                opened.append((routeDispatcher, state.loops[opened.count % state.loops.count].relay))
             }
             return (opened, Array(closed.values))
         }
-        for lane in closed { lane.end() }
-        for (lane, relay) in opened {
-            lane.keep(relay.ports.start { [self] in await pump(lane, relay) })
+        for routeDispatcher in closed { routeDispatcher.end() }
+        for (routeDispatcher, relay) in opened {
+            routeDispatcher.keep(relay.ports.start { [self] in await pump(routeDispatcher, relay) })
         }
     }
 
     /// The store says that these routes have work; called on any thread.
     func ready(_ work: [String: FreshWork]) {
-        let lanes = state.withLock { state in
-            work.compactMap { name, work in state.lanes[name].map { ($0, work) } }
+        let routeDispatchers = state.withLock { state in
+            work.compactMap { name, work in state.routeDispatchers[name].map { ($0, work) } }
         }
-        for (lane, work) in lanes { lane.tell { $0.ready(work) } }
+        for (routeDispatcher, work) in routeDispatchers { routeDispatcher.tell { $0.ready(work) } }
     }
 
     /// A pause, or what else held the route back, is over; called on any thread.
     func resumed(_ route: String) {
         let now = engine.time.now()
-        lane(route)?.tell { $0.resumed(now) }
+        routeDispatcher(route)?.tell { $0.resumed(now) }
     }
 
     /// Another configuration is in force.
     func configured() {
-        let lanes = state.withLock { Array($0.lanes.values) }
+        let routeDispatchers = state.withLock { Array($0.routeDispatchers.values) }
         open()
         let now = engine.time.now()
-        for lane in lanes { lane.tell { $0.reconfigured(now) } }
+        for routeDispatcher in routeDispatchers { routeDispatcher.tell { $0.reconfigured(now) } }
     }
 
     /// Claims no more; what is with an upstream goes on, what waits goes back.
@@ -131,37 +133,41 @@ extension Dispatcher {
     }
 
     private func stop(_ phase: Phase) {
-        let lanes = state.withLock { state in
+        let routeDispatchers = state.withLock { state in
             if state.phase != .aborted { state.phase = phase }
-            defer { state.lanes = [:] }
-            return Array(state.lanes.values)
+            defer { state.routeDispatchers = [:] }
+            return Array(state.routeDispatchers.values)
         }
-        for lane in lanes { lane.end() }
+        for routeDispatcher in routeDispatchers { routeDispatcher.end() }
     }
 }
 
 // Claiming: when, and how many.
 extension Dispatcher {
-    /// Does what the lane's machine says until it says that nothing will be claimed any more.
-    private func pump(_ lane: RouteDispatcher, _ relay: Relay) async {
+    /// Does what the dispatcher's machine says until it says that nothing will be claimed any more.
+    private func pump(_ routeDispatcher: RouteDispatcher, _ relay: Relay) async {
         let time = relay.ports.time
         while true {
-            switch lane.step(time.now(), engine.snapshot.routes[lane.route], isShort: isShort) {
+            switch routeDispatcher.step(
+                time.now(),
+                engine.snapshot.routes[routeDispatcher.route],
+                isShort: isShort
+            ) {
             case .end: return
-            case .sleep(let deadline): await lane.sleep(until: deadline, time)
-            case .claim(let count): await claim(count, lane, relay)
+            case .sleep(let deadline): await routeDispatcher.sleep(until: deadline, time)
+            case .claim(let count): await claim(count, routeDispatcher, relay)
             }
         }
     }
 
     /// Waits for a permit in fair turn with other requests, takes what else is free, and claims as many jobs.
-    private func claim(_ count: Int, _ lane: RouteDispatcher, _ relay: Relay) async {
+    private func claim(_ count: Int, _ routeDispatcher: RouteDispatcher, _ relay: Relay) async {
         let time = relay.ports.time
-        guard let entry = engine.snapshot.routes[lane.route] else { return lane.end() }
+        guard let entry = engine.snapshot.routes[routeDispatcher.route] else { return routeDispatcher.end() }
         guard var permits = await entry.state.acquireForClaim(time.now()) else { return }
-        // While it waited, the lane may have been paused or ended.
-        guard let entry = engine.snapshot.routes[lane.route],
-            case .claim(let count) = lane.step(time.now(), entry, isShort: isShort)
+        // While it waited, the dispatcher may have been paused or ended.
+        guard let entry = engine.snapshot.routes[routeDispatcher.route],
+            case .claim(let count) = routeDispatcher.step(time.now(), entry, isShort: isShort)
         else { return }
         claiming.add(1, ordering: .sequentiallyConsistent)
         defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
@@ -169,43 +175,47 @@ extension Dispatcher {
         guard phase == .serving else { return }
         permits.add(atMost: count - 1)
         let asked = permits.count
-        lane.ask { $0.claiming(asked) }
+        routeDispatcher.ask { $0.claiming(asked) }
         do throws(StoreError) {
             let batch = try await store.claim(
-                lane.route,
+                routeDispatcher.route,
                 limit: asked,
                 upstream: relay.ports.firstUpstream(of: entry.route).name,
                 at: JobMoment(engine.time)
             )
             let next = batch.nextDue.map { engine.time.instant(ofWall: $0) }
-            let isProbe = lane.ask {
+            let isProbe = routeDispatcher.ask {
                 $0.claimed(batch.claims.count, of: asked, nextDue: next, time.now())
             }
-            for claim in batch.claims { begin(claim, lane, permits.take(), isProbe: isProbe) }
+            for claim in batch.claims { begin(claim, routeDispatcher, permits.take(), isProbe: isProbe) }
         } catch {
             // A failure that the store cannot survive ends the process; any other may have passed in a moment.
-            if error.code == .closed { lane.end() } else { lane.ask { $0.claimFailed(time.now()) } }
+            if error.code == .closed {
+                routeDispatcher.end()
+            } else {
+                routeDispatcher.ask { $0.claimFailed(time.now()) }
+            }
         }
     }
 
     private func begin(
         _ claim: Claim,
-        _ lane: RouteDispatcher,
+        _ routeDispatcher: RouteDispatcher,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
         guard let loop = nextLoop() else { preconditionFailure("a job was claimed before the start") }
-        begin(claim, lane, loop, permit, isProbe: isProbe)
+        begin(claim, routeDispatcher, loop, permit, isProbe: isProbe)
     }
 
     private func begin(
         _ claim: Claim,
-        _ lane: RouteDispatcher,
+        _ routeDispatcher: RouteDispatcher,
         _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
-        let run = JobRun(claim, self, lane, loop, permit, isProbe: isProbe)
+        let run = JobRun(claim, self, routeDispatcher, loop, permit, isProbe: isProbe)
         running.add(run)
         run.start()
     }
@@ -214,8 +224,8 @@ extension Dispatcher {
     private func nextLoop() -> DeliveryLoop? {
         state.withLock { state in
             guard !state.loops.isEmpty else { return nil }
-            state.turn = (state.turn + 1) % state.loops.count
-            return state.loops[state.turn]
+            state.loopIndex = (state.loopIndex + 1) % state.loops.count
+            return state.loops[state.loopIndex]
         }
     }
 }
@@ -225,7 +235,7 @@ extension Dispatcher {
     /// The means to claim a job with its acceptance; given back at its end, unless the job was claimed.
     struct Offer: ~Copyable {
         private let dispatcher: Dispatcher
-        private let lane: RouteDispatcher
+        private let routeDispatcher: RouteDispatcher
         private let loop: DeliveryLoop
         private var permits: RouteState.ClaimPermits
         private var isTaken = false
@@ -234,13 +244,13 @@ extension Dispatcher {
 
         fileprivate init(
             _ dispatcher: Dispatcher,
-            _ lane: RouteDispatcher,
+            _ routeDispatcher: RouteDispatcher,
             _ loop: DeliveryLoop,
             _ permits: consuming RouteState.ClaimPermits,
             upstream: String
         ) {
             self.dispatcher = dispatcher
-            self.lane = lane
+            self.routeDispatcher = routeDispatcher
             self.loop = loop
             self.permits = permits
             self.upstream = upstream
@@ -251,11 +261,11 @@ extension Dispatcher {
             guard case .running(let token) = answer else { return }
             let claim = Claim(token, of: job, to: upstream, at: moment)
             isTaken = true
-            dispatcher.begin(claim, lane, loop, permits.take(), isProbe: false)
+            dispatcher.begin(claim, routeDispatcher, loop, permits.take(), isProbe: false)
         }
 
         deinit {
-            if !isTaken, lane.ask({ $0.withdrawn() }) { lane.wake() }
+            if !isTaken, routeDispatcher.ask({ $0.withdrawn() }) { routeDispatcher.wake() }
             dispatcher.claiming.subtract(1, ordering: .sequentiallyConsistent)
         }
     }
@@ -267,15 +277,15 @@ extension Dispatcher {
             return nil
         }
         claiming.add(1, ordering: .sequentiallyConsistent)
-        // The caller that ends the serving takes the lanes and counts then: it sees this, or there is no lane here.
-        guard let lane = lane(route), let loop = nextLoop(),
-            lane.offers(loop.relay.ports.time.now(), entry, isShort: isShort)
+        // The caller that ends the serving takes the dispatchers and counts then: it sees this, or none is here.
+        guard let routeDispatcher = routeDispatcher(route), let loop = nextLoop(),
+            routeDispatcher.offers(loop.relay.ports.time.now(), entry, isShort: isShort)
         else {
             claiming.subtract(1, ordering: .sequentiallyConsistent)
             return nil
         }
         let upstream = loop.relay.ports.firstUpstream(of: entry.route).name
-        return Offer(self, lane, loop, permits, upstream: upstream)
+        return Offer(self, routeDispatcher, loop, permits, upstream: upstream)
     }
 }
 

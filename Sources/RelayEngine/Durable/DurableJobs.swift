@@ -26,7 +26,7 @@ package final class DurableJobs: Sendable {
     let dispatcher: Dispatcher
     private let announcer: Announcer
     private let sweeper: Sweeper
-    private let room: QueueCapacity
+    private let capacity: QueueCapacity
     let waiters: JobWaiters
 
     /// `announcer` tells the audience; `digest` is SHA-256.
@@ -41,10 +41,10 @@ package final class DurableJobs: Sendable {
         self.announcer = announcer
         engine = audience.engine
         feed = audience.feed
-        room = audience.room
+        capacity = audience.capacity
         pauses = audience.pauses
         waiters = audience.waiters
-        watch = StoreWatch(store, audience.room, audience.engine.time)
+        watch = StoreWatch(store, audience.capacity, audience.engine.time)
         dispatcher = Dispatcher(store, audience, announcer)
         acceptance = Acceptance(dispatcher, audience, watch, digest: digest)
         operations = Operations(store, dispatcher, announcer)
@@ -104,7 +104,7 @@ package final class DurableJobs: Sendable {
     }
 
     private func configure(_ settings: Settings) {
-        room.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)
+        capacity.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)
         sweeper.configure(settings.retention)
         sweeper.stir()
     }

@@ -37,8 +37,8 @@ package struct JobIntake {
     ///
     /// - Throws: what spooling and accepting throw.
     package func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
-        let (body, patience) = try await body(admission, bytes)
-        return try await durable.acceptance.accept(admission, body: body, patience, past: past)
+        let (body, deadline) = try await body(admission, bytes)
+        return try await durable.acceptance.accept(admission, body: body, deadline, past: past)
     }
 
     /// The same without a task; nil where it needs one, and nothing is done then.
@@ -48,7 +48,7 @@ package struct JobIntake {
         _ receiver: @escaping PromptAcceptance.Receiver
     ) -> PromptAcceptance? {
         guard past == nil, bytes.count <= admission.snapshot.settings.replayBuffer else { return nil }
-        return durable.acceptance.acceptPromptly(admission, bytes, patience(admission), receiver)
+        return durable.acceptance.acceptPromptly(admission, bytes, deadline(admission), receiver)
     }
 
     /// Keeps jobs whose bodies are in memory in one commit; one that is refused touches no other.
@@ -59,8 +59,8 @@ package struct JobIntake {
         for job in jobs {
             do throws(Problem) {
                 let job = try job.get()
-                let (body, patience) = try await body(job.admission, job.body)
-                candidates.append(.success(Acceptance.Candidate(job.admission, body, patience)))
+                let (body, deadline) = try await body(job.admission, job.body)
+                candidates.append(.success(Acceptance.Candidate(job.admission, body, deadline)))
             } catch {
                 candidates.append(.failure(error))
             }
@@ -75,9 +75,9 @@ package struct JobIntake {
     private func body(
         _ admission: Admission,
         _ bytes: [UInt8]
-    ) async throws(Problem) -> (body: StoredBody, patience: StorageDeadline) {
+    ) async throws(Problem) -> (body: StoredBody, deadline: StorageDeadline) {
         guard bytes.count > admission.snapshot.settings.replayBuffer else {
-            return (.bytes(bytes), patience(admission))
+            return (.bytes(bytes), deadline(admission))
         }
         var rest = bytes[...]
         return try await spool(admission, isCounted: countsBytes) { () throws(Problem) in
@@ -97,7 +97,7 @@ package struct JobIntake {
         do throws(Problem) {
             let copied = source as? any CopiedBody
             let isCounted = { copied?.hasCopy ?? false }
-            let (body, patience) = try await spool(admission, isCounted: isCounted()) {
+            let (body, deadline) = try await spool(admission, isCounted: isCounted()) {
                 () async throws(Problem) in
                 do throws(Failure) {
                     return try await source.next()
@@ -105,7 +105,7 @@ package struct JobIntake {
                     throw broken(error)
                 }
             }
-            return try await durable.acceptance.accept(admission, body: body, patience, past: past)
+            return try await durable.acceptance.accept(admission, body: body, deadline, past: past)
         } catch {
             source.cancel()
             throw error
@@ -115,15 +115,15 @@ package struct JobIntake {
     private static let pieceSize = 65_536
 
     /// A caller that gets an answer anyway waits for the disk as long as its request may take, or a second.
-    private func patience(_ admission: Admission) -> StorageDeadline {
+    private func deadline(_ admission: Admission) -> StorageDeadline {
         guard let past else { return StorageDeadline(ports, admission.context.options) }
         return StorageDeadline(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
     }
 
     /// The patience left to a caller that has waited since `began`, at least a second: the caller may have taken its
     /// time over the body.
-    func patience(_ admission: Admission, since began: Instant) -> StorageDeadline {
-        patience(admission).left(since: began, atLeast: .seconds(1))
+    func deadline(_ admission: Admission, since began: Instant) -> StorageDeadline {
+        deadline(admission).left(since: began, atLeast: .seconds(1))
     }
 
     /// Writes a body beside the records, and tells what is left of the caller's patience.
@@ -133,10 +133,10 @@ package struct JobIntake {
         _ admission: Admission,
         isCounted: @autoclosure () -> Bool,
         _ next: () async throws(Problem) -> [UInt8]?
-    ) async throws(Problem) -> (body: StoredBody, patience: StorageDeadline) {
+    ) async throws(Problem) -> (body: StoredBody, deadline: StorageDeadline) {
         try await checkDisk(admission)
-        var patience = patience(admission)
-        let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
+        var deadline = deadline(admission)
+        let spool = try await patiently(admission, &deadline) { [durable] () throws(StoreError) in
             try await durable.store.spool()
         }
         let file: StoredBodyFile
@@ -151,11 +151,11 @@ package struct JobIntake {
                     uncounted = 0
                     if charge.isOver(limits) { throw Problem(.bytes, of: share, limits) }
                 }
-                try await patiently(admission, &patience) { () throws(StoreError) in
+                try await patiently(admission, &deadline) { () throws(StoreError) in
                     try await spool.append(piece)
                 }
             }
-            file = try await patiently(admission, &patience) { () throws(StoreError) in
+            file = try await patiently(admission, &deadline) { () throws(StoreError) in
                 try await spool.finish()
             }
         } catch {
@@ -163,7 +163,7 @@ package struct JobIntake {
             if error.code != .storageStalled { spool.discard() }
             throw error
         }
-        return (.file(file), patience)
+        return (.file(file), deadline)
     }
 
     /// Does something with the disk, for as long as the caller is to wait for it in all.
@@ -171,12 +171,12 @@ package struct JobIntake {
     /// - Throws: `storage_full`, `storage_failed`, `storage_stalled`.
     private func patiently<Value: Sendable>(
         _ admission: Admission,
-        _ patience: inout StorageDeadline,
+        _ deadline: inout StorageDeadline,
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
         let route = admission.route.name
         do throws(StoreError) {
-            if let value = try await patience.wait(for: work) { return value }
+            if let value = try await deadline.wait(for: work) { return value }
         } catch {
             guard error.code == .full else { throw Problem(error, route: route) }
             throw durable.acceptance.refuseBody(of: route)

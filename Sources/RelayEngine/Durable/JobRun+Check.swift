@@ -42,7 +42,7 @@ extension Settlement {
     /// The first member that differs, times aside.
     fileprivate func difference(from other: Settlement) -> String? {
         if ending != other.ending { return "ending" }
-        if leavesDoubt != other.leavesDoubt || failureKind != other.failureKind { return "failure" }
+        if isUncertain != other.isUncertain || failureKind != other.failureKind { return "failure" }
         if dropsBody != other.dropsBody { return "dropsBody" }
         if attempts.map(\.facts) != other.attempts.map(\.facts) { return "attempt" }
         if answer?.status != other.answer?.status { return "status" }

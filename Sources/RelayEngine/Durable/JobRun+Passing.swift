@@ -45,17 +45,17 @@ extension JobRun: DeliveryReceiver {
     /// A record holds its answer's content.
     package var pieces: (any PieceReceiver)? { nil }
 
-    package func hasRoom(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
+    package func hasMemory(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
 
     package func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
         guard let passed = passed.withLock({ $0.take() }) else { return false }
         _ = keep(nil)
         let (delivery, ports) = (passed.delivery, relay.ports)
         let now = ports.time.now()
-        if let leave = delivery.leave {
+        if let grant = delivery.grant {
             let route = delivery.route.entry.route
             let change = delivery.route.entry.memory.traffic.endedPlainly(
-                leave,
+                grant,
                 asked: { passed.context.requestClass },
                 of: route,
                 random: ports.entropy.next(),
@@ -78,7 +78,9 @@ extension JobRun: DeliveryReceiver {
             attempts: [attempt]
         )
         // Its bytes are there already, and stay until they are on disk.
-        if answer.length > MemoryAccount.free { result.room = ports.memory?.reserveUnchecked(answer.length) }
+        if answer.length > MemoryAccount.free {
+            result.reservation = ports.memory?.reserveUnchecked(answer.length)
+        }
         #if DEBUG
         if passage?.checks == true { check(passed, result, answer, by: sender) }
         #endif
@@ -109,10 +111,10 @@ extension JobRun {
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let passed = passed.withLock({ $0.take() }) else { return nil }
         let (delivery, context) = (passed.delivery, passed.context)
-        delivery.route.entry.memory.meter.promoted(reason, lane: relay.ports.lane)
+        delivery.route.entry.memory.meter.promoted(reason, shard: relay.ports.shard)
         context.way.write(.promoted(reason))
         do throws(Failure) {
-            let (execution, request) = try adopted(passed, delivery.leave, sending)
+            let (execution, request) = try adopted(passed, delivery.grant, sending)
             let run = PromptRun(
                 execution,
                 passed.log,
@@ -131,7 +133,7 @@ extension JobRun {
 
     func adopted(
         _ passed: Passed,
-        _ leave: AttemptGrant?,
+        _ grant: AttemptGrant?,
         _ sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {
         let (record, delivery) = (job.record, passed.delivery)
@@ -146,7 +148,7 @@ extension JobRun {
             delivery.route.snapshot.vault,
             since: delivery.began,
             wall: delivery.wall,
-            leave: leave,
+            grant: grant,
             token: delivery.token,
             sending: sending
         )
@@ -157,9 +159,9 @@ extension JobRun {
         _ = keep(nil)
         let (delivery, now) = (passed.delivery, relay.ports.time.now())
         let entry = delivery.route.entry
-        if let leave = delivery.leave {
+        if let grant = delivery.grant {
             let random = relay.ports.entropy.next()
-            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random, now.nanoseconds)
+            entry.memory.traffic.endedUnjudged(grant, of: entry.route, random: random, now.nanoseconds)
         }
         var failure = failure
         failure.sent = .unknown
@@ -167,7 +169,7 @@ extension JobRun {
         attempt.duration = .nanoseconds(now.nanoseconds &- delivery.began)
         attempt.failure = failure
         var result = Delivery(passed.context, .dead(.outcomeUnknown), failure, attempts: [attempt])
-        result.leavesDoubt = true
+        result.isUncertain = true
         finish(result, passed.log, entry.route, since: Instant(nanoseconds: delivery.began))
     }
 }

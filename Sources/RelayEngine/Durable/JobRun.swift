@@ -17,7 +17,7 @@ final class JobRun: Sendable {
 
     let claim: Claim
     let dispatcher: Dispatcher
-    private let lane: RouteDispatcher
+    private let routeDispatcher: RouteDispatcher
     let relay: Relay
     let passage: (any DeliveryPassage)?
     /// Whether it finds out about the route's credential.
@@ -37,14 +37,14 @@ final class JobRun: Sendable {
     init(
         _ claim: Claim,
         _ dispatcher: Dispatcher,
-        _ lane: RouteDispatcher,
+        _ routeDispatcher: RouteDispatcher,
         _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
         self.claim = claim
         self.dispatcher = dispatcher
-        self.lane = lane
+        self.routeDispatcher = routeDispatcher
         relay = loop.relay
         passage = loop.passage
         self.isProbe = isProbe
@@ -72,32 +72,40 @@ final class JobRun: Sendable {
 
     /// Settles what the run came to, and tells of it.
     func finish(_ result: Result, since began: Instant) async {
-        leave(result, since: began)
+        finishSending(result, since: began)
         if let reason = result.pauseReason {
-            await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)
+            await dispatcher.pauses.pause(
+                routeDispatcher.route,
+                by: result.report.attempts.last?.rule,
+                reason
+            )
         }
-        lane.ask { $0.settling(time.now()) }
+        routeDispatcher.ask { $0.settling(time.now()) }
         await settle(result, nil)
     }
 
     /// Its first attempt begins, and has the turn that it was claimed for; or there will be none.
     func started() {
-        guard isStarting.exchange(false, ordering: .relaxed), lane.ask({ $0.started() }) else { return }
-        lane.wake()
+        guard isStarting.exchange(false, ordering: .relaxed), routeDispatcher.ask({ $0.started() }) else {
+            return
+        }
+        routeDispatcher.wake()
     }
 
     /// The run is done with its upstream.
-    func leave(_ result: Result, since began: Instant) {
+    func finishSending(_ result: Result, since began: Instant) {
         started()
         // A large answer waits for the disk in memory, and nothing comes in its place meanwhile.
         let isLarge = (result.settlement.answer?.body.length ?? 0) > JobRun.smallAnswer
         if !isLarge { giveBackPermit() }
         let (random, now) = (relay.ports.entropy.next(), time.now())
-        let isGateMoved = lane.ask { $0.ran(result.credential, isProbe: isProbe, random: random, now) }
-        if isGateMoved { lane.wake() }
+        let isGateMoved = routeDispatcher.ask {
+            $0.ran(result.credential, isProbe: isProbe, random: random, now)
+        }
+        if isGateMoved { routeDispatcher.wake() }
         // Others may have what a retry lacks, and a run that leaves the line does so for them.
         if let hold = result.hold, hold.pause == nil {
-            lane.ask { $0.heldBack(until: hold.until, since: began, now) }
+            routeDispatcher.ask { $0.heldBack(until: hold.until, since: began, now) }
         }
     }
 
@@ -107,8 +115,8 @@ final class JobRun: Sendable {
             _ = relay.ports.start { [self] in await finish(result, since: began) }
             return
         }
-        leave(result, since: began)
-        lane.ask { $0.settling(time.now()) }
+        finishSending(result, since: began)
+        routeDispatcher.ask { $0.settling(time.now()) }
         let isAsked = store.settle(result.settlement, at: moment) { [self] answer in
             relay.ports.execute { [self] in settledPromptly(result, answer) }
         }
@@ -143,9 +151,9 @@ final class JobRun: Sendable {
     /// The store has its last word, and what was held for it is let go.
     private func isSettled(_ result: inout Result) {
         result.settlement.answer = nil
-        result.room = nil
+        result.reservation = nil
         giveBackPermit()
-        if lane.ask({ $0.settled(time.now()) }) { lane.wake() }
+        if routeDispatcher.ask({ $0.settled(time.now()) }) { routeDispatcher.wake() }
     }
 }
 
@@ -204,7 +212,7 @@ extension JobRun {
         /// The hold that the run waits for before it may send.
         var hold: AttemptDeferral?
         /// The memory of the answer.
-        var room: MemoryReservation?
+        var reservation: MemoryReservation?
 
         init(_ settlement: Settlement, _ report: JobReport) {
             self.settlement = settlement
@@ -218,7 +226,7 @@ extension JobRun {
             report = delivery.report
             pauseReason = delivery.pauseReason
             credential = delivery.credential
-            room = delivery.room
+            reservation = delivery.reservation
             if case .requeued = delivery.ending { hold = delivery.hold }
         }
     }
@@ -329,7 +337,7 @@ extension JobRun {
             case .full, .directory, .foreign, .slow, .stalled, .gone: break
             case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
             }
-            lane.ask { $0.settlementFailed() }
+            routeDispatcher.ask { $0.settlementFailed() }
             // That the job is over matters more than what it was answered.
             if wait > .milliseconds(100) { settlement.answer?.body = .expunged }
             // In a task of its own: that the job was cancelled must not cut its settlement short.

@@ -4,7 +4,7 @@ package import RelayCore
 /// Those who listen in every daemon, and their order.
 package struct Listeners: Sendable {
     package let feed: EventFeed
-    package let room = QueueCapacity()
+    package let capacity = QueueCapacity()
     package let pauses: RoutePauses
     let waiters = JobWaiters(limit: 10_000)
     package let engine: Engine
@@ -15,9 +15,9 @@ package struct Listeners: Sendable {
         pauses = RoutePauses(engine)
     }
 
-    /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that lane.
-    package func announcer(and others: [any JobListener] = [], lane: Int = 0) -> Announcer {
-        let first: [any JobListener] = [RouteTally(engine, lane: lane), room, engine.recent, feed]
+    /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that shard.
+    package func announcer(and others: [any JobListener] = [], shard: Int = 0) -> Announcer {
+        let first: [any JobListener] = [RouteTally(engine, shard: shard), capacity, engine.recent, feed]
         return Announcer(first + others + [pauses, waiters], engine.time)
     }
 }

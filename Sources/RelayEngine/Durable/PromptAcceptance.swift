@@ -9,31 +9,31 @@ import Synchronization
 /// In every other case its caller takes a task, which goes on with `finish` as any other acceptance does.
 package final class PromptAcceptance: Sendable {
     /// The word that the caller is told, once.
-    package enum Word: Sendable {
+    package enum Reply: Sendable {
         case accepted(Acceptance.Accepted)
         case refused(Problem)
         /// The next step has to be waited for: `finish` goes on from there.
         case waits
     }
 
-    package typealias Receiver = @Sendable (Word) -> Void
+    package typealias Receiver = @Sendable (Reply) -> Void
 
     private struct State: ~Copyable {
         /// Nil once the caller has been told, or has a task.
         var receiver: Receiver?
         /// Held until the job is known to be on disk, or not to be.
-        var room: QueueCapacity.Reservation?
+        var reservation: QueueCapacity.Reservation?
         var offer: Dispatcher.Offer?
         /// The answer that the store has given, for a task.
         var answer: AcceptanceWaits.Answer?
         /// Where the task waits for that.
-        var place: AcceptanceWaits.Place?
+        var waiter: AcceptanceWaits.Waiter?
     }
 
     private let acceptance: Acceptance
     private let offered: OfferedJob
     private let moment: JobMoment
-    private let patience: StorageDeadline
+    private let storageDeadline: StorageDeadline
     private let deadline: Instant
     private let state: Mutex<State>
 
@@ -41,21 +41,21 @@ package final class PromptAcceptance: Sendable {
         _ acceptance: Acceptance,
         _ offered: OfferedJob,
         _ moment: JobMoment,
-        _ patience: StorageDeadline,
-        _ room: consuming QueueCapacity.Reservation,
+        _ storageDeadline: StorageDeadline,
+        _ reservation: consuming QueueCapacity.Reservation,
         _ offer: consuming Dispatcher.Offer?,
         _ receiver: @escaping Receiver
     ) {
         self.acceptance = acceptance
         self.offered = offered
         self.moment = moment
-        self.patience = patience
-        deadline = patience.ports.time.now().advanced(by: patience.limit)
-        state = Mutex(State(receiver: receiver, room: room, offer: offer))
+        self.storageDeadline = storageDeadline
+        deadline = storageDeadline.ports.time.now().advanced(by: storageDeadline.limit)
+        state = Mutex(State(receiver: receiver, reservation: reservation, offer: offer))
     }
 
     /// How long the caller is to wait for the word before it takes a task.
-    package var limit: Duration { patience.limit }
+    package var limit: Duration { storageDeadline.limit }
 
     /// The caller takes a task, and is told nothing.
     package func takeTask() { state.withLock { $0.receiver = nil } }
@@ -66,7 +66,7 @@ package final class PromptAcceptance: Sendable {
     fileprivate func begin() -> Bool {
         let isBegun = acceptance.store.enqueue(offered, at: moment) { [self] answer in
             acceptance.announceUnawaited(offered.job, answer)
-            patience.ports.execute { [self] in landed(answer) }
+            storageDeadline.ports.execute { [self] in landed(answer) }
         }
         if !isBegun { giveBack() }
         return isBegun
@@ -74,13 +74,13 @@ package final class PromptAcceptance: Sendable {
 
     /// The store has said its word.
     private func landed(_ answer: AcceptanceWaits.Answer) {
-        let (receiver, place) = state.withLock { state in
+        let (receiver, waiter) = state.withLock { state in
             let receiver = state.receiver.take()
             if receiver == nil || !PromptAcceptance.needsNoTask(answer) { state.answer = answer }
-            return (receiver, state.place)
+            return (receiver, state.waiter)
         }
         guard let receiver else {
-            place?.give(answer)
+            waiter?.give(answer)
             return
         }
         guard case .success(let result) = answer, PromptAcceptance.needsNoTask(answer) else {
@@ -125,27 +125,27 @@ package final class PromptAcceptance: Sendable {
         }
         _ = state.withLock { $0.offer.take() }
         defer { giveBack() }
-        return try await acceptance.known(offered.job, patience, after: refusal)
+        return try await acceptance.known(offered.job, storageDeadline, after: refusal)
     }
 
     /// The store's answer; nil when the patience is over first.
     private func answer() async -> AcceptanceWaits.Answer? {
         guard let wait = offered.job.wait else { preconditionFailure("a job without a task has a wait") }
         if let known = state.withLock({ $0.answer }) { return known }
-        let place = acceptance.waits.enter(until: deadline, patience.ports)
-        defer { acceptance.waits.leave(place) }
+        let waiter = acceptance.waits.enter(until: deadline, storageDeadline.ports)
+        defer { acceptance.waits.remove(waiter) }
         let known = state.withLock { state in
-            state.place = place
+            state.waiter = waiter
             return state.answer
         }
-        if let known { place.give(known) }
-        return await place.answer(unlessGivenUp: wait)
+        if let known { waiter.give(known) }
+        return await waiter.answer(unlessGivenUp: wait)
     }
 
     private func giveBack() {
         // Outside of the lock: whoever waits for a permit goes on at once.
         _ = state.withLock { $0.offer.take() }
-        _ = state.withLock { $0.room.take() }
+        _ = state.withLock { $0.reservation.take() }
     }
 }
 
@@ -157,21 +157,29 @@ extension Acceptance {
     package func acceptPromptly(
         _ admission: Admission,
         _ bytes: [UInt8],
-        _ patience: StorageDeadline,
+        _ storageDeadline: StorageDeadline,
         _ receiver: @escaping PromptAcceptance.Receiver
     ) -> PromptAcceptance? {
         let context = admission.context
         // A request with a timeout of its own is watched more closely.
         guard context.options.timeout == nil, bytes.count <= StoredBodyFile.pieceSize,
-            !StorageDeadline.isOver(store, patience.ports.time),
-            let room = room.reserve(of: context.client?.user, isBounded: context.share != nil)
+            !StorageDeadline.isOver(store, storageDeadline.ports.time),
+            let reservation = capacity.reserve(of: context.client?.user, isBounded: context.share != nil)
         else { return nil }
         var job = newJob(admission, .bytes(bytes))
         job.wait = AcceptanceWait()
         let moment = JobMoment(engine.time)
         var offer = mayBeOffered(job) ? dispatcher.offer(admission.route.name) : nil
         job.upstream = offer?.upstream
-        let run = PromptAcceptance(self, OfferedJob(job), moment, patience, room, offer.take(), receiver)
+        let run = PromptAcceptance(
+            self,
+            OfferedJob(job),
+            moment,
+            storageDeadline,
+            reservation,
+            offer.take(),
+            receiver
+        )
         return run.begin() ? run : nil
     }
 }

@@ -34,13 +34,13 @@ final class RouteDispatcher: Sendable {
         state.withLock { body(&$0.machine) }
     }
 
-    /// The step to take now; whatever wakes the lane from here on ends the sleep that may follow.
+    /// The step to take now; whatever wakes the dispatcher from here on ends the sleep that may follow.
     ///
     /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause; `isShort` tells of
     /// memory.
     func step(_ now: Instant, _ entry: Snapshot.Entry?, isShort: Bool) -> DispatchMachine.Step {
         let limit = entry?.route.policy.concurrency.maxRequests ?? 1
-        let room = entry.map { $0.memory.traffic.room($0.route, now) }
+        let capacity = entry.map { $0.memory.traffic.capacity($0.route, now) }
         let (step, isHeldBack) = state.withLock { state in
             state.isWoken = false
             let step = state.machine.step(
@@ -48,8 +48,8 @@ final class RouteDispatcher: Sendable {
                 permits: limit,
                 isPaused: entry?.state.isPaused ?? false,
                 isShort: isShort,
-                room: room?.count ?? .max,
-                later: room?.hold?.until
+                capacity: capacity?.count ?? .max,
+                later: capacity?.hold?.until
             )
             return (step, state.machine.isHeldBack)
         }
@@ -62,15 +62,15 @@ final class RouteDispatcher: Sendable {
     /// Whether a job on its way to disk may be claimed with its acceptance.
     func offers(_ now: Instant, _ entry: Snapshot.Entry, isShort: Bool) -> Bool {
         let limit = entry.route.policy.concurrency.maxRequests
-        let room = entry.memory.traffic.room(entry.route, now).count
-        guard room > 0 else { return false }
+        let capacity = entry.memory.traffic.capacity(entry.route, now).count
+        guard capacity > 0 else { return false }
         return state.withLock {
             $0.machine.offered(
                 now,
                 permits: limit,
                 isPaused: entry.state.isPaused,
                 isShort: isShort,
-                room: room
+                capacity: capacity
             )
         }
     }
@@ -100,7 +100,7 @@ extension RouteDispatcher {
     /// The machine is to be asked again, whatever happened.
     func wake() { tell { _ in } }
 
-    /// Keeps the task that does the work, to be cancelled with the lane.
+    /// Keeps the task that does the work, to be cancelled with the dispatcher.
     func keep(_ pump: Task<Void, Never>) {
         let isEnded = state.withLock { state in
             state.pump = pump

@@ -9,7 +9,7 @@ final class RouteMutex: Sendable {
     /// Does it when everybody who came before has done theirs.
     ///
     /// - Throws: what `body` throws.
-    func inTurn<Value>(
+    func withLock<Value>(
         _ route: String,
         _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -23,7 +23,7 @@ package final class RoutePauses: JobListener {
     }
 
     private let engine: Engine
-    private let turns = RouteMutex()
+    private let mutex = RouteMutex()
     private let state = Mutex(State())
 
     init(_ engine: Engine) { self.engine = engine }
@@ -114,7 +114,7 @@ extension RoutePauses {
         _ = try engine.snapshot.entry(route)
         let began = engine.time.wallMilliseconds()
         let until = duration.map { StoreClock.advance(began, by: $0) }
-        try await inTurn(route) { (means) throws(StoreError) in
+        try await exclusively(route) { (means) throws(StoreError) in
             try await begin(RoutePause(reason: reason, began: began, until: until, by: by), of: route, means)
         }
     }
@@ -125,7 +125,7 @@ extension RoutePauses {
         let began = engine.time.wallMilliseconds()
         let new = RoutePause(reason: reason, began: began, rule: rule ?? "recovery")
         do throws(StoreError) {
-            try await turns.inTurn(route) { () async throws(StoreError) in
+            try await mutex.withLock(route) { () async throws(StoreError) in
                 guard inForce(route) == nil else { return }
                 try await begin(new, of: route, means)
             }
@@ -142,14 +142,14 @@ extension RoutePauses {
         means.announcer.record(.routePaused(route: route, pause))
     }
 
-    private func inTurn(
+    private func exclusively(
         _ route: String,
         _ body: (Means) async throws(StoreError) -> Void
     ) async throws(Problem) {
         do throws(StoreError) {
             let (means, refusal) = state.withLock { ($0.means, $0.refusal) }
             guard let means else { throw refusal }
-            try await turns.inTurn(route) { () async throws(StoreError) in try await body(means) }
+            try await mutex.withLock(route) { () async throws(StoreError) in try await body(means) }
         } catch { throw Problem(error, route: route) }
     }
 }
@@ -162,7 +162,7 @@ extension RoutePauses {
     /// Lets a route go on, with the jobs that its pause put aside.
     package func resume(_ route: String, by: Principal? = nil) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
-        try await inTurn(route) { (means) throws(StoreError) in try await end(route, means, by: by) }
+        try await exclusively(route) { (means) throws(StoreError) in try await end(route, means, by: by) }
     }
 
     /// Ends a pause.
@@ -220,7 +220,7 @@ extension RoutePauses {
         let now = engine.time.now()
         for (route, pause) in state.withLock({ $0.pauses }) where pause.isOver(now) {
             // An end that the store could not write now is tried again at the next sweep.
-            try? await turns.inTurn(route) { () async throws(StoreError) in
+            try? await mutex.withLock(route) { () async throws(StoreError) in
                 // An operator may have given it another one.
                 if inForce(route)?.pause == pause.pause { try await end(route, means) }
             }

@@ -5,11 +5,11 @@ import RelayJobs
 final class RouteTally: JobListener {
     private let engine: Engine
     /// Where it counts.
-    private let lane: Int
+    private let shard: Int
 
-    init(_ engine: Engine, lane: Int) {
+    init(_ engine: Engine, shard: Int) {
         self.engine = engine
-        self.lane = lane
+        self.shard = shard
     }
 
     func heard(_ event: JobEvent, at wall: Int64) {
@@ -19,9 +19,9 @@ final class RouteTally: JobListener {
         case .ended(let report): count(report, wall)
         // One that was over before has been counted.
         case .changed(let report) where !report.state.isTerminal: count(report, wall)
-        case .accepted(let report): engine.snapshot.state(of: report.route)?.meter.accepted(lane: lane)
+        case .accepted(let report): engine.snapshot.state(of: report.route)?.meter.accepted(shard: shard)
         case .dropped(let report) where !report.state.isTerminal:
-            engine.snapshot.state(of: report.route)?.meter.dropped(lane: lane)
+            engine.snapshot.state(of: report.route)?.meter.dropped(shard: shard)
         case .breakerChanged(let route, let change): engine.snapshot.state(of: route)?.meter.count(change)
         case .credentialRefreshed, .credentialFailed, .notice: engine.tally.count(event)
         default: break
@@ -30,10 +30,10 @@ final class RouteTally: JobListener {
 
     private func count(_ report: JobReport, _ wall: Int64) {
         if let context = report.context {
-            context.memory.count(report, lane: lane, wall: wall)
+            context.memory.count(report, shard: shard, wall: wall)
         } else {
             // A report from the store alone has no attempts.
-            engine.snapshot.state(of: report.route)?.meter.count(report, lane: lane, wall: wall)
+            engine.snapshot.state(of: report.route)?.meter.count(report, shard: shard, wall: wall)
         }
     }
 }

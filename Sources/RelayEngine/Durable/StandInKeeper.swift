@@ -40,8 +40,8 @@ package final class StandInKeeper: RequestKeeper {
                 accepted = try await intake.keep(admission, source) { Problem(.badRequest, $0.detail) }
             }
             if accepted.isReplayed {
-                let patience = intake.patience(admission, since: began)
-                if let reason = try await undelivered(accepted.id, patience) { return .refused(reason) }
+                let deadline = intake.deadline(admission, since: began)
+                if let reason = try await undelivered(accepted.id, deadline) { return .refused(reason) }
             }
             admission.letKeyGo()
             return .kept(KeptJobName(accepted.id, isReplayed: accepted.isReplayed))
@@ -53,10 +53,10 @@ package final class StandInKeeper: RequestKeeper {
     /// Why the earlier job of the same key will not deliver the request, or is not known to; nil where it will, or has.
     ///
     /// - Throws: what the store does not tell.
-    private func undelivered(_ id: JobID, _ patience: StorageDeadline) async throws(Problem) -> String? {
+    private func undelivered(_ id: JobID, _ deadline: StorageDeadline) async throws(Problem) -> String? {
         let (store, route) = (intake.durable.store, admission.route.name)
-        var patience = patience
-        let found = try await patience.wait { () async throws(Problem) in
+        var deadline = deadline
+        let found = try await deadline.wait { () async throws(Problem) in
             try await store.told(route: route) { (store) async throws(StoreError) in try await store.job(id) }
         }
         let standing: String

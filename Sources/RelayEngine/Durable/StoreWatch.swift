@@ -11,13 +11,13 @@ package final class StoreWatch: Sendable {
     }
 
     private let store: any JobStore
-    private let room: QueueCapacity
+    private let capacity: QueueCapacity
     private let time: any ClockSource
     private let state = Mutex(State())
 
-    init(_ store: any JobStore, _ room: QueueCapacity, _ time: any ClockSource) {
+    init(_ store: any JobStore, _ capacity: QueueCapacity, _ time: any ClockSource) {
         self.store = store
-        self.room = room
+        self.capacity = capacity
         self.time = time
     }
 
@@ -29,9 +29,9 @@ package final class StoreWatch: Sendable {
     /// - Returns: whether what is shown of them is another now.
     @discardableResult
     func count() async throws(StoreError) -> Bool {
-        let told = room.told
+        let told = capacity.told
         let counters = try await store.counters(at: JobMoment(time))
-        room.counted(counters.unfinished(), since: told)
+        capacity.counted(counters.unfinished(), since: told)
         let facts = try await store.facts()
         return state.withLock { state in
             defer { (state.counters, state.facts) = (counters, facts) }
@@ -41,14 +41,14 @@ package final class StoreWatch: Sendable {
 
     /// Whether the jobs of each user are to be counted now, by `countUsers`: where users have a bound, at the start and
     /// after a refusal.
-    func beginsUserCount() -> Bool { room.beginsUserCount(time.now()) }
+    func beginsUserCount() -> Bool { capacity.beginsUserCount(time.now()) }
 
     /// Asks how many jobs each user has; to be called once for each count that begins.
     func countUsers() async throws(StoreError) {
         do throws(StoreError) {
-            room.counted(try await store.unfinishedByUser())
+            capacity.counted(try await store.unfinishedByUser())
         } catch {
-            room.counted(nil)
+            capacity.counted(nil)
             throw error
         }
     }

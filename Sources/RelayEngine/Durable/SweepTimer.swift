@@ -27,16 +27,16 @@ final class SweepTimer: Sendable {
         .resume()
     }
 
-    /// Returns when the sweep that began then is to be followed by another one; nothing is due for `rest` from now on.
+    /// Returns when the sweep that began then is to be followed by another one; nothing is due for `idleTime` from now on.
     ///
     /// - Throws: when the task is cancelled.
     func sleep(
         after began: Instant,
-        rest: Duration,
+        idleTime: Duration,
         _ time: any TimeSource
     ) async throws(CancellationError) {
-        let deadline = time.now().advanced(by: min(rest, SweepTimer.longest))
-        if rest > SweepTimer.shortest {
+        let deadline = time.now().advanced(by: min(idleTime, SweepTimer.longest))
+        if idleTime > SweepTimer.shortest {
             await cancelling(at: deadline, time) { await self.untilStirred() }
         }
         // One sweep looks at all changes that come close together.

@@ -16,7 +16,7 @@ final class Sweeper: Sendable {
     private let pauses: RoutePauses
     private let announcer: Announcer
     private let time: any ClockSource
-    private let rest = SweepTimer()
+    private let timer = SweepTimer()
     /// Ends when the number of jobs changes, so that the parts that show it hear of that.
     private let others: IdleSignal
     private let state = Mutex(State())
@@ -30,13 +30,13 @@ final class Sweeper: Sendable {
         self.announcer = announcer
         pauses = audience.pauses
         time = audience.engine.time
-        others = audience.engine.rest
+        others = audience.engine.idleSignal
     }
 
     func configure(_ retention: Retention) { state.withLock { $0.retention = retention } }
 
     /// The store may have changed.
-    func stir() { rest.stir() }
+    func stir() { timer.stir() }
 
     func start(on ports: RelayPorts) {
         let task = ports.start { [self] in
@@ -64,7 +64,7 @@ final class Sweeper: Sendable {
         while !Task.isCancelled {
             let began = time.now()
             var left = Duration.zero
-            rest.begin()
+            timer.begin()
             do throws(StoreError) {
                 left = try await sweepOnce()
                 if try await watch.count() { others.end() }
@@ -78,7 +78,7 @@ final class Sweeper: Sendable {
             let now = time.now()
             let pause = pauses.nextEnd.map { now.duration(to: $0) } ?? left
             do throws(CancellationError) {
-                try await rest.sleep(after: began, rest: min(left, pause), time)
+                try await timer.sleep(after: began, idleTime: min(left, pause), time)
             } catch { return }
         }
     }
@@ -95,14 +95,14 @@ final class Sweeper: Sendable {
     /// - Returns: for how long nothing is.
     private func sweepOnce() async throws(StoreError) -> Duration {
         var hasMore = true
-        var rest = Duration.zero
+        var idleTime = Duration.zero
         while hasMore, !Task.isCancelled {
             let retention = state.withLock { $0.retention }
             let report = try await store.sweep(retention, limit: Sweeper.page, at: JobMoment(time))
             for job in report.ended { announcer.record(.ended(JobReport(job))) }
             hasMore = report.hasMore
-            rest = report.rest
+            idleTime = report.idleTime
         }
-        return rest
+        return idleTime
     }
 }

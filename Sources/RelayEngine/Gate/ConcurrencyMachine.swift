@@ -59,7 +59,7 @@ package struct ConcurrencyMachine: Sendable {
             if caller == .keptJobs { looking += 1 }
             return .admit
         }
-        guard caller == .keptJobs || hasRoom(for: caller) else { return .refuse }
+        guard caller == .keptJobs || hasCapacity(for: caller) else { return .refuse }
         line.join(id, caller, urgency: urgency)
         return .wait
     }
@@ -92,7 +92,7 @@ package struct ConcurrencyMachine: Sendable {
     /// | 12 | 6 | none more |
     /// | 12, 6 | 4 | the second none more |
     /// | 4, 4, 4 | 3 | none more |
-    private func hasRoom(for caller: Caller) -> Bool {
+    private func hasCapacity(for caller: Caller) -> Bool {
         // Permits with which somebody only looks may come back in a moment, and who waits for the window and not for the
         // limit takes none of the room.
         let room = maxPending + looking + (limit - most)
@@ -176,7 +176,7 @@ extension ConcurrencyMachine {
         _ now: Instant
     ) -> Arrival {
         guard streams.isFull(caller, of: limit, now) else { return arrived(id, caller, urgency: urgency) }
-        guard hasRoom(for: caller) else { return .refuse }
+        guard hasCapacity(for: caller) else { return .refuse }
         apart.append((id, caller, urgency))
         return .wait
     }

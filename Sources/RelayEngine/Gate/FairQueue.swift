@@ -22,13 +22,13 @@ package struct FairQueue: Sendable {
         case keptJobs
     }
 
-    fileprivate struct Place {
+    fileprivate struct Entry {
         var caller: Caller
         var urgency: UInt8
     }
 
     /// The waiting requests of one caller and one urgency.
-    fileprivate struct Lane {
+    fileprivate struct UrgencyQueue {
         let urgency: UInt8
         /// Ids in the order of their arrival, also those that have given up.
         var ids = FirstInFirstOut<UInt64>()
@@ -36,7 +36,7 @@ package struct FairQueue: Sendable {
     }
 
     fileprivate struct Flow {
-        var lanes: [Lane] = []
+        var queues: [UrgencyQueue] = []
         var turns = UrgencyTurns()
         var count = 0
     }
@@ -44,7 +44,7 @@ package struct FairQueue: Sendable {
     /// Turns of requests between two of kept jobs, at least; a round of more callers is longer.
     private static let betweenKept = 3
 
-    private var places: [UInt64: Place] = [:]
+    private var entries: [UInt64: Entry] = [:]
     /// Everybody who has a place in `ring`, also those who have nothing waiting any more; and kept jobs, which have none.
     private var flows: [Caller: Flow] = [:]
     private var ring = FirstInFirstOut<Caller>()
@@ -54,9 +54,9 @@ package struct FairQueue: Sendable {
     private(set) var callers = 0
 
     /// Whether nobody waits.
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { entries.isEmpty }
     /// Requests that wait.
-    var requests: Int { places.count - count(of: .keptJobs) }
+    var requests: Int { entries.count - count(of: .keptJobs) }
 
     /// Callers that have something waiting, kept jobs among them.
     var waiting: [Caller] { flows.filter { $0.value.count > 0 }.map(\.key) }
@@ -66,7 +66,7 @@ package struct FairQueue: Sendable {
     /// `urgency` is that of RFC 9218: 0 comes first, 7 last.
     mutating func join(_ id: UInt64, _ caller: Caller, urgency: UInt8) {
         let urgency = min(urgency, 7)
-        places[id] = Place(caller: caller, urgency: urgency)
+        entries[id] = Entry(caller: caller, urgency: urgency)
         if caller != .keptJobs {
             if flows[caller] == nil { ring.append(caller) }
             if count(of: caller) == 0 { callers += 1 }
@@ -77,13 +77,13 @@ package struct FairQueue: Sendable {
     /// The one whose turn it is, who waits no longer.
     mutating func next() -> (id: UInt64, looks: Bool)? {
         if sinceKept >= max(FairQueue.betweenKept, callers) || callers == 0,
-            let id = flows[.keptJobs]?.next(&places)
+            let id = flows[.keptJobs]?.next(&entries)
         {
             sinceKept = 0
             return (id, true)
         }
         while let caller = ring.popFirst() {
-            let id = flows[caller]?.next(&places)
+            let id = flows[caller]?.next(&entries)
             if count(of: caller) > 0 { ring.append(caller) } else { flows[caller] = nil }
             guard let id else { continue }
             if flows[caller] == nil { callers -= 1 }
@@ -97,9 +97,9 @@ package struct FairQueue: Sendable {
     ///
     /// - Returns: false when that one does not wait.
     mutating func gaveUp(_ id: UInt64) -> Bool {
-        guard let place = places.removeValue(forKey: id) else { return false }
+        guard let place = entries.removeValue(forKey: id) else { return false }
         // The caller keeps its place in the ring: coming and going brings no more turns.
-        flows[place.caller]?.gaveUp(place.urgency, places)
+        flows[place.caller]?.gaveUp(place.urgency, entries)
         if place.caller != .keptJobs, count(of: place.caller) == 0 { callers -= 1 }
         return true
     }
@@ -109,43 +109,43 @@ extension FairQueue.Flow {
     fileprivate mutating func join(_ id: UInt64, _ urgency: UInt8) {
         count += 1
         let index: Int
-        if let found = lanes.firstIndex(where: { $0.urgency == urgency }) {
+        if let found = queues.firstIndex(where: { $0.urgency == urgency }) {
             index = found
         } else {
-            index = lanes.count
-            lanes.append(FairQueue.Lane(urgency: urgency))
+            index = queues.count
+            queues.append(FairQueue.UrgencyQueue(urgency: urgency))
         }
-        lanes[index].ids.append(id)
-        lanes[index].count += 1
+        queues[index].ids.append(id)
+        queues[index].count += 1
     }
 
-    fileprivate mutating func next(_ places: inout [UInt64: FairQueue.Place]) -> UInt64? {
-        let waiting = lanes.reduce(UInt8(0)) { $0 | 1 << $1.urgency }
+    fileprivate mutating func next(_ entries: inout [UInt64: FairQueue.Entry]) -> UInt64? {
+        let waiting = queues.reduce(UInt8(0)) { $0 | 1 << $1.urgency }
         let urgency = turns.next(waiting)
-        guard let index = lanes.firstIndex(where: { $0.urgency == urgency }) else { return nil }
-        while let id = lanes[index].ids.popFirst() {
-            guard places.removeValue(forKey: id) != nil else { continue }
+        guard let index = queues.firstIndex(where: { $0.urgency == urgency }) else { return nil }
+        while let id = queues[index].ids.popFirst() {
+            guard entries.removeValue(forKey: id) != nil else { continue }
             turns.took(urgency, waiting)
-            leave(index)
+            removed(index)
             return id
         }
         return nil
     }
 
-    fileprivate mutating func gaveUp(_ urgency: UInt8, _ places: [UInt64: FairQueue.Place]) {
-        guard let index = lanes.firstIndex(where: { $0.urgency == urgency }) else { return }
-        leave(index)
-        guard index < lanes.count, lanes[index].urgency == urgency else { return }
+    fileprivate mutating func gaveUp(_ urgency: UInt8, _ entries: [UInt64: FairQueue.Entry]) {
+        guard let index = queues.firstIndex(where: { $0.urgency == urgency }) else { return }
+        removed(index)
+        guard index < queues.count, queues[index].urgency == urgency else { return }
         // Where nobody is let in, those who have given up would pile up.
-        if lanes[index].ids.count > 2 * lanes[index].count + 64 {
-            lanes[index].ids.removeAll { places[$0] == nil }
+        if queues[index].ids.count > 2 * queues[index].count + 64 {
+            queues[index].ids.removeAll { entries[$0] == nil }
         }
     }
 
-    private mutating func leave(_ index: Int) {
+    private mutating func removed(_ index: Int) {
         count -= 1
-        lanes[index].count -= 1
-        if lanes[index].count == 0 { lanes.remove(at: index) }
+        queues[index].count -= 1
+        if queues[index].count == 0 { queues.remove(at: index) }
     }
 }
 

@@ -33,7 +33,7 @@ final class IdempotencyLocks: Sendable {
     }
 
     /// - Throws: `idempotency_in_progress` while another request has the key.
-    func hold(
+    func acquire(
         _ key: String,
         of client: ClientIdentity?,
         route: String,

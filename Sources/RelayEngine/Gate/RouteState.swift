@@ -9,8 +9,8 @@ import Synchronization
 package final class RouteState: Sendable {
     fileprivate struct State {
         var machine: ConcurrencyMachine
-        var turns: [UInt64: Waiter] = [:]
-        var nextTurn: UInt64 = 0
+        var waiters: [UInt64: Waiter] = [:]
+        var nextTicket: UInt64 = 0
         /// How answers are ended that stream, where another caller's request waits.
         fileprivate var streams: [UInt64: @Sendable () -> Void] = [:]
         var pause: PauseInForce?
@@ -41,13 +41,13 @@ package final class RouteState: Sendable {
     /// Answers that are on their way.
     private let streamCount = Atomic<Int>(0)
 
-    /// `lanes` are those of `RouteMeter`.
+    /// `shards` are those of `RouteMeter`.
     package init(
         _ limit: ConcurrencyLimit = ConcurrencyLimit(),
         _ traffic: RouteTraffic = RouteTraffic(),
-        lanes: Int = 1
+        shards: Int = 1
     ) {
-        meter = RouteMeter(lanes: lanes)
+        meter = RouteMeter(shards: shards)
         core = Core(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
@@ -143,16 +143,16 @@ extension RouteState {
         _ now: Instant
     ) -> (ConcurrencyMachine.Arrival, UInt64) {
         let (arrival, id, end) = core.state.withLock { state in
-            state.nextTurn += 1
+            state.nextTicket += 1
             state.machine.width = state.traffic.width
-            let id = state.nextTurn
+            let id = state.nextTicket
             let arrival =
                 streams || state.machine.isCautious(of: caller, now)
                 ? state.machine.arrived(id, stream: caller, urgency: urgency, now)
                 : state.machine.arrived(id, caller, urgency: urgency)
             state.noteFullness()
             guard case .wait = arrival else { return (arrival, id, nil as (@Sendable () -> Void)?) }
-            state.turns[id] = .queued
+            state.waiters[id] = .queued
             return (arrival, id, state.recall(for: caller, now))
         }
         end?()
@@ -194,16 +194,16 @@ extension RouteState {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = core.state.withLock { state in
-                    guard !Task.isCancelled, case .queued = state.turns[id] else { return true }
-                    state.turns[id] = .waiting(continuation)
+                    guard !Task.isCancelled, case .queued = state.waiters[id] else { return true }
+                    state.waiters[id] = .waiting(continuation)
                     return false
                 }
                 if isOver { continuation.resume() }
             }
         } onCancel: {
             let waiter = core.state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard case .waiting(let continuation) = state.turns[id] else { return nil }
-                state.turns[id] = .queued
+                guard case .waiting(let continuation) = state.waiters[id] else { return nil }
+                state.waiters[id] = .queued
                 return continuation
             }
             waiter?.resume()
@@ -211,12 +211,12 @@ extension RouteState {
     }
 
     private func isAdmitted(_ id: UInt64) -> Bool {
-        core.state.withLock { if case .admitted? = $0.turns[id] { true } else { false } }
+        core.state.withLock { if case .admitted? = $0.waiters[id] { true } else { false } }
     }
 
     private func take(_ id: UInt64) -> Bool {
         core.state.withLock { state in
-            switch state.turns.removeValue(forKey: id) {
+            switch state.waiters.removeValue(forKey: id) {
             case .admitted: return true
             case .queued, .waiting:
                 _ = state.machine.gaveUp(id)
@@ -256,7 +256,7 @@ extension RouteState.State {
 
     /// The turn has come: who waits for it, to be woken.
     fileprivate mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
-        let waiter = turns.updateValue(.admitted, forKey: id)
+        let waiter = waiters.updateValue(.admitted, forKey: id)
         if case .waiting(let continuation)? = waiter { return continuation }
         return nil
     }
@@ -308,7 +308,7 @@ extension RouteState {
         _ time: any TimeSource,
         end: @escaping @Sendable () -> Void
     ) -> Stream {
-        let (now, id) = (time.now(), core.state.withLock { $0.takeTurn() })
+        let (now, id) = (time.now(), core.state.withLock { $0.takeTicket() })
         let ends = core.state.withLock { state in
             state.machine.streamBegan(id, caller, isEndless: isEndless, now)
             state.streams[id] = end
@@ -343,9 +343,9 @@ extension RouteState {
 }
 
 extension RouteState.State {
-    fileprivate mutating func takeTurn() -> UInt64 {
-        nextTurn += 1
-        return nextTurn
+    fileprivate mutating func takeTicket() -> UInt64 {
+        nextTicket += 1
+        return nextTicket
     }
 
     /// How the answer is ended that has to be, where a request of that caller waits.
@@ -398,8 +398,8 @@ extension RouteState {
 
     package var isPausedNow: Bool { isPaused }
 
-    package func leavePlainly() {
-        if core.state.withLock({ $0.leavePlainly() }) { return }
+    package func releasePlainly() {
+        if core.state.withLock({ $0.releasePlainly() }) { return }
         giveBack()
     }
 
@@ -411,13 +411,13 @@ extension RouteState.State {
     fileprivate mutating func enterPlainly() -> Bool {
         machine.width = traffic.width
         guard machine.arrivedPlainly() else { return false }
-        nextTurn += 1
+        nextTicket += 1
         noteFullness()
         return true
     }
 
     /// - Returns: false where somebody may have to be let in; nothing was done then.
-    fileprivate mutating func leavePlainly() -> Bool {
+    fileprivate mutating func releasePlainly() -> Bool {
         machine.width = traffic.width
         guard machine.leftPlainly() else { return false }
         noteFullness()

@@ -12,7 +12,7 @@ extension Snapshot {
                 return entry.route.policy.authentication?.credential == state.name
                     && entry.memory.refusesToken(state.generation)
             }
-            if state.word == .valid, !refusedBy.isEmpty { state.word = .refused }
+            if state.condition == .valid, !refusedBy.isEmpty { state.condition = .refused }
             return (state, refusedBy)
         }
     }

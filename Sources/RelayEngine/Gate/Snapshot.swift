@@ -49,7 +49,7 @@ package final class Snapshot: Sendable {
         package var digest = ""
         package var loadedAt: Int64 = 0
         /// Those of `RouteMeter`: one more than there are loops.
-        package var lanes = 1
+        package var shards = 1
 
         package init() {}
 
@@ -89,7 +89,7 @@ package final class Snapshot: Sendable {
             // same upstreams take what they are sent is known whatever the rules.
             let hasSameUpstreams = kept?.route.policy.upstreams == route.policy.upstreams
             let traffic = hasSameUpstreams ? kept?.memory.traffic ?? RouteTraffic() : RouteTraffic()
-            let state = known ?? RouteState(limit, traffic, lanes: settings.lanes)
+            let state = known ?? RouteState(limit, traffic, shards: settings.shards)
             let memory =
                 if let kept, kept.route.answersLike(route) {
                     kept.memory

@@ -15,7 +15,7 @@ package struct StreamShares: Sendable {
     package typealias Caller = FairQueue.Caller
 
     /// How long after its head an answer of no certain end begins to count.
-    package static let patience: Duration = .seconds(10)
+    package static let gracePeriod: Duration = .seconds(10)
     /// How long a caller's requests are taken for streams after one that nobody could have known ended for another's sake.
     static let caution: Duration = .seconds(60)
 
@@ -57,7 +57,7 @@ package struct StreamShares: Sendable {
 
     /// The head of an answer is out, and the rest is to follow.
     package mutating func began(_ id: UInt64, _ caller: Caller, isEndless: Bool, _ now: Instant) {
-        let since = isEndless ? now : now.advanced(by: Self.patience)
+        let since = isEndless ? now : now.advanced(by: Self.gracePeriod)
         answers.append(Answer(id: id, caller: caller, since: since))
     }
 

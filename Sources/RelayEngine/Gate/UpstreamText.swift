@@ -9,7 +9,7 @@ package enum UpstreamText {
     /// From how many characters on a word may be a secret that is not plain.
     private static let shortestSecret = 8
     /// Letters of one case from which on a word may be a secret: lower case, as in prose, or upper case alone.
-    private static let longestWord = (lower: 24, upper: 12)
+    private static let longestRun = (lower: 24, upper: 12)
     /// Parts of a compound from which on it may be a passphrase.
     private static let longestCompound = 4
     private static let mask = "***"
@@ -86,7 +86,7 @@ package enum UpstreamText {
         // Letters without case are those of scripts that put no spaces between words.
         guard part.allSatisfy(\.isASCII) else { return true }
         if part.count >= shortestSecret, part.allSatisfy(\.isHexDigit) { return false }
-        return part.count < (isUpper ? longestWord.upper : longestWord.lower)
+        return part.count < (isUpper ? longestRun.upper : longestRun.lower)
     }
 
     /// Whether what comes next may be a secret whatever it looks like.

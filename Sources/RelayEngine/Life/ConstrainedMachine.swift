@@ -6,7 +6,7 @@ package struct ConstrainedMachine {
     package private(set) var control = false
     private(set) var order = ConstrainedOrder.auto
     /// One for each of the files, in their order.
-    package private(set) var sights: [NetworkObservation] = []
+    package private(set) var observations: [NetworkObservation] = []
 
     /// The result of a look at a file.
     package init() {}
@@ -31,7 +31,7 @@ package struct ConstrainedMachine {
         case .on, .off:
             return Verdict(isConstrained: order == .on, order: order, reason: "an operator said so")
         case .auto:
-            guard let index = sights.firstIndex(of: .present) else {
+            guard let index = observations.firstIndex(of: .present) else {
                 return Verdict(isConstrained: false, order: order, reason: "no source says otherwise")
             }
             return Verdict(isConstrained: true, order: order, reason: "\(files[index]) exists")
@@ -42,8 +42,8 @@ package struct ConstrainedMachine {
     ///
     /// An operator's word stays unless the new configuration gives operators no say.
     package mutating func sourcesChanged(to files: [String], control: Bool) {
-        let seen = Dictionary(zip(self.files, sights)) { first, _ in first }
-        sights = files.map { seen[$0] ?? .absent }
+        let seen = Dictionary(zip(self.files, observations)) { first, _ in first }
+        observations = files.map { seen[$0] ?? .absent }
         (self.files, self.control) = (files, control)
         if !control { order = .auto }
     }
@@ -58,6 +58,6 @@ package struct ConstrainedMachine {
     /// The files were looked at; a look at the files of another configuration says nothing.
     package mutating func looked(at files: [String], _ seen: [NetworkObservation]) {
         guard files == self.files, seen.count == files.count else { return }
-        sights = seen
+        observations = seen
     }
 }

@@ -4,7 +4,7 @@ package struct HealthMachine {
     private var isTold = false
 
     /// Nanoseconds.
-    private static let patience: Int64 = 600_000_000_000
+    private static let timeout: Int64 = 600_000_000_000
 
     package init() {}
 
@@ -16,7 +16,7 @@ package struct HealthMachine {
             began = now
             return false
         }
-        guard !isTold, now - began >= Self.patience else { return false }
+        guard !isTold, now - began >= Self.timeout else { return false }
         isTold = true
         return true
     }

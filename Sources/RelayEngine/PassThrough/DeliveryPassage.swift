@@ -48,7 +48,7 @@ package struct PassedDelivery: Sendable {
     /// When it was sent: on the monotonic clock in nanoseconds, and in milliseconds since 1970 UTC.
     package var began: Int64
     package var wall: Int64
-    package var leave: AttemptGrant?
+    package var grant: AttemptGrant?
     /// The credential that it was sent with.
     package var token: Token?
     /// Ends it.
@@ -58,14 +58,14 @@ package struct PassedDelivery: Sendable {
         _ route: PassThroughRoute,
         began: Int64,
         wall: Int64,
-        leave: AttemptGrant?,
+        grant: AttemptGrant?,
         token: Token?,
         sending: any Sending
     ) {
         self.route = route
         self.began = began
         self.wall = wall
-        self.leave = leave
+        self.grant = grant
         self.token = token
         self.sending = sending
     }

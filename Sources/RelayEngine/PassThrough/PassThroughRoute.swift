@@ -39,7 +39,7 @@ extension Engine {
 
     /// Whether requests of the middle urgency are let in.
     package func admitsPlainly() -> Bool {
-        rest.end()
+        idleSignal.end()
         return !isDraining && !shedding.refuses(3)
     }
 

@@ -18,7 +18,7 @@ private func atLeast(_ bound: UInt8, _ word: UInt64) -> UInt64 {
 extension Span<UInt8> {
     /// Eight bytes, the first in the lowest bits; bounds are checked.
     @inline(__always)
-    func word(at offset: Int) -> UInt64 {
+    func eightBytes(at offset: Int) -> UInt64 {
         // Any bit pattern is a UInt64, so the load is sound.
         UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
@@ -28,7 +28,7 @@ extension Span<UInt8> {
     func firstControl(from start: Int) -> Int {
         var index = start
         while index &+ 8 <= count {
-            let word = word(at: index)
+            let word = eightBytes(at: index)
             // A byte's top bit is set where it is below 0x20, or 0x7F; the lowest one set is exact.
             let low = (word &- 0x20 &* everyByte) & ~word
             let flipped = word ^ (0x7F &* everyByte)
@@ -49,7 +49,7 @@ extension Span<UInt8> {
     func firstNonVisible(from start: Int) -> Int {
         var index = start
         while index &+ 8 <= count {
-            let word = word(at: index)
+            let word = eightBytes(at: index)
             let low = (word &- 0x21 &* everyByte) & ~word
             let flipped = word ^ (0x7F &* everyByte)
             let found = (low | ((flipped &- everyByte) & ~flipped) | word) & topBits
@@ -68,7 +68,7 @@ extension Span<UInt8> {
     func firstNonToken(from start: Int) -> Int {
         var index = start
         while index &+ 8 <= count {
-            let word = word(at: index)
+            let word = eightBytes(at: index)
             let seven = word & ~topBits
             let lower = seven | (0x20 &* everyByte)
             let letters = atLeast(UInt8(ascii: "a"), lower) & ~atLeast(UInt8(ascii: "z") + 1, lower)
@@ -92,7 +92,7 @@ extension Span<UInt8> {
     func hasLineFeed(from start: Int) -> Bool {
         var index = start
         while index &+ 8 <= count {
-            let flipped = word(at: index) ^ (UInt64(lineFeed) &* everyByte)
+            let flipped = eightBytes(at: index) ^ (UInt64(lineFeed) &* everyByte)
             if (flipped &- everyByte) & ~flipped & topBits != 0 { return true }
             index &+= 8
         }

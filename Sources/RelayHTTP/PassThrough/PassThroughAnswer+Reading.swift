@@ -14,7 +14,7 @@ extension PassThroughAnswer {
         _ kind: UInt8
     ) {
         let kinds = byteKinds
-        guard count > 20, unsafe loadWord(base, 0) == version11, unsafe base[8] == space,
+        guard count > 20, unsafe loadEightBytes(base, 0) == version11, unsafe base[8] == space,
             unsafe base[12] == space, let code = unsafe plainNumber(base, 9, 12), policy.takes(code, kind)
         else { return nil }
         var index = unsafe firstControl(base, 13, count)

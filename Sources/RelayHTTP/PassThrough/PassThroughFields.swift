@@ -138,5 +138,5 @@ private func isLoopback(_ base: UnsafePointer<UInt8>, _ host: Range<Int>) -> Boo
 /// Whether `127.0.0.1` stands there.
 @inline(__always)
 private func isFirst(_ base: UnsafePointer<UInt8>) -> Bool {
-    unsafe loadWord(base, 0) == 0x2E30_2E30_2E37_3231 && base[8] == UInt8(ascii: "1")
+    unsafe loadEightBytes(base, 0) == 0x2E30_2E30_2E37_3231 && base[8] == UInt8(ascii: "1")
 }

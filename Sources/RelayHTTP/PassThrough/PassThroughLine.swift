@@ -4,7 +4,7 @@
     /// The route's name.
     package var route: Range<Int>
     /// Path and query below the route.
-    package var rest: Range<Int>
+    package var remainder: Range<Int>
     /// Where the fields begin.
     package var fields: Int
 
@@ -55,18 +55,18 @@
                 index &+= 1
             }
             guard last != UInt8(ascii: ".") else { return nil }
-            rest = start..<index
+            remainder = start..<index
         } else {
-            rest = index..<index
+            remainder = index..<index
         }
         guard index < end else { return nil }
         if byte == questionMark {
             index &+= 1
             while index < end, unsafe kinds[Int(base[index])] & ByteKind.query != 0 { index &+= 1 }
-            rest = rest.lowerBound..<index
+            remainder = remainder.lowerBound..<index
         }
         guard index &+ 11 < end, index < 8_192, unsafe base[index] == space,
-            unsafe loadWord(base, index &+ 1) == version11,
+            unsafe loadEightBytes(base, index &+ 1) == version11,
             unsafe base[index &+ 9] == carriageReturn, unsafe base[index &+ 10] == lineFeed
         else { return nil }
         fields = index &+ 11
@@ -74,7 +74,7 @@
 
     /// Whether the caller's target has a query.
     package func hasQuery(_ base: UnsafePointer<UInt8>) -> Bool {
-        for index in rest where unsafe base[index] == questionMark { return true }
+        for index in remainder where unsafe base[index] == questionMark { return true }
         return false
     }
 }

@@ -30,7 +30,7 @@ enum ByteKind {
 }()
 
 @inline(__always)
-func loadWord(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
+func loadEightBytes(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
     unsafe UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self)
 }
 
@@ -42,7 +42,7 @@ let version11: UInt64 = 0x312E_312F_5054_5448
 func firstControl(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Int {
     var index = start
     while index &+ 8 <= end {
-        let word = unsafe loadWord(base, index)
+        let word = unsafe loadEightBytes(base, index)
         let low = (word &- 0x20 &* every) & ~word
         let flipped = word ^ (0x7F &* every)
         let found = (low | ((flipped &- every) & ~flipped)) & tops

@@ -5,7 +5,7 @@ package struct RelayTarget: Sendable, Equatable {
     /// Path and query behind the route's slash, undecoded: `orders/7?full=1`; a trailing slash is kept.
     ///
     /// Empty for `/r/ROUTE` and for `/r/ROUTE/`.
-    package var rest: String
+    package var remainder: String
     /// Whether an empty segment stands in the path, which only some routes pass on.
     package var hasEmptySegment = false
 
@@ -33,7 +33,7 @@ package struct RelayTarget: Sendable, Equatable {
         if end < bytes.count, bytes[end] == slash { end += 1 }
         return RelayTarget(
             route: route,
-            rest: bytes.text(end..<bytes.count),
+            remainder: bytes.text(end..<bytes.count),
             hasEmptySegment: hasEmptySegment
         )
     }
@@ -43,7 +43,7 @@ package struct RelayTarget: Sendable, Equatable {
     ///
     /// - Throws: what `parse` throws, but never `unknown_path`.
     /// - Returns: what follows the leading slash, and whether an empty segment stands in the path.
-    package static func rest(
+    package static func remainder(
         of target: String
     ) throws(HTTPParseError) -> (text: String, hasEmptySegment: Bool) {
         var target = target

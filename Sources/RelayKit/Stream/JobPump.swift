@@ -99,7 +99,7 @@ where Requests.Element == Request<Value> {
             var requests = stream.requests.makeAsyncIterator()
             var end: Result<Void, Requests.Failure> = .success(())
             do throws(Requests.Failure) {
-                while await place(), let request = try await requests.next(isolation: nil),
+                while await waitToRead(), let request = try await requests.next(isolation: nil),
                     let (index, job) = begin(request)
                 {
                     group.addTask { [self] in await finish(job, at: index) }
@@ -112,11 +112,11 @@ where Requests.Element == Request<Value> {
     }
 
     /// Waits until the next request may be read; false when the stream was cancelled.
-    private func place() async -> Bool {
+    private func waitToRead() async -> Bool {
         await withCheckedContinuation { continuation in
             let now: Bool? = state.withLock { state in
                 if state.isCancelled { return false }
-                if state.machine.hasPlace { return true }
+                if state.machine.mayBegin { return true }
                 state.writer = continuation
                 return nil
             }

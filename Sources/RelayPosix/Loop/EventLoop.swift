@@ -15,7 +15,7 @@ package final class EventLoop: TaskExecutor {
     private let wakeup: FileDescriptor
     let state: LoopBound<LoopState>
     private let inbox: Mutex<Inbox>
-    private let turns = Atomic<UInt64>(0)
+    private let iterations = Atomic<UInt64>(0)
     /// Nil once somebody has joined the thread.
     private let joinable: Mutex<pthread_t?>
 
@@ -94,7 +94,7 @@ package final class EventLoop: TaskExecutor {
     @inlinable package var isCurrent: Bool { currentThread() == thread }
 
     /// Turns so far, readable anywhere.
-    package var heartbeat: UInt64 { turns.load(ordering: .relaxed) }
+    package var heartbeat: UInt64 { iterations.load(ordering: .relaxed) }
 
     /// Monotonic nanoseconds at the start of this turn's batch; only on the loop.
     package var now: Int64 { state.value.now }
@@ -130,7 +130,7 @@ extension EventLoop {
     }
 
     /// Returns once the loop has looked at its descriptors and run whatever else was ready; only on the loop.
-    package func turn() async {
+    package func nextIteration() async {
         await withCheckedContinuation { continuation in afterBatch { continuation.resume() } }
     }
 
@@ -173,7 +173,7 @@ extension EventLoop {
         let state = state.value
         let executor = unsafe asUnownedTaskExecutor()
         while true {
-            var budget = LoopState.jobsPerTurn
+            var budget = LoopState.jobsPerIteration
             while budget > 0, let job = state.jobs.pop() {
                 unsafe job.runSynchronously(on: executor)
                 budget &-= 1
@@ -185,11 +185,11 @@ extension EventLoop {
                 epoll.raw,
                 state.events,
                 Int32(LoopState.eventCapacity),
-                state.patience()
+                state.timeout()
             )
             state.now = SystemClock.monotonic()
             activity.begin(at: state.now)
-            turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            iterations.store(iterations.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             // Ends first: who takes up a connection in this turn finds none that is known to be over.
             for isEnd in [true, false] {
                 for index in 0..<max(0, Int(count)) {

@@ -6,7 +6,7 @@ import Glibc
     static let eventCapacity = 512
     static let inputCapacity = 131_072
     /// Jobs run between two looks at the descriptors.
-    static let jobsPerTurn = 4_096
+    static let jobsPerIteration = 4_096
 
     var jobs = JobRing()
     var timers = TimerHeap()
@@ -42,7 +42,7 @@ import Glibc
     }
 
     /// Milliseconds until the next timer, rounded up; -1 when there is none.
-    func patience() -> Int32 {
+    func timeout() -> Int32 {
         if jobs.count > 0 || !deferred.isEmpty { return 0 }
         guard let earliest = timers.earliest else { return -1 }
         let rest = earliest &- SystemClock.monotonic()

@@ -83,11 +83,11 @@ package struct TimerHeap {
         while index > 0 {
             let parent = (index - 1) / 2
             guard entry.deadline < entries[parent].deadline else { break }
-            place(entries[parent], at: index)
+            put(entries[parent], at: index)
             index = parent
         }
         guard index != start else { return false }
-        place(entry, at: index)
+        put(entry, at: index)
         return true
     }
 
@@ -99,13 +99,13 @@ package struct TimerHeap {
             guard child < entries.count else { break }
             if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
             guard entries[child].deadline < entry.deadline else { break }
-            place(entries[child], at: index)
+            put(entries[child], at: index)
             index = child
         }
-        if index != start { place(entry, at: index) }
+        if index != start { put(entry, at: index) }
     }
 
-    private mutating func place(_ entry: Entry, at index: Int) {
+    private mutating func put(_ entry: Entry, at index: Int) {
         entries[index] = entry
         entry.timer.index = index
     }

@@ -1,5 +1,5 @@
 /// One name's turn to be looked up.
-struct NameTurn: Sendable {
+struct NameRequest: Sendable {
     let host: String
     let zone: Substring
     /// Whether its last look-up took long or ended without a word of the name servers.
@@ -8,7 +8,7 @@ struct NameTurn: Sendable {
     init(_ host: String, wasSlow: Bool) {
         self.host = host
         self.wasSlow = wasSlow
-        zone = NameTurn.zone(of: host)
+        zone = NameRequest.zone(of: host)
     }
 
     /// The zone that the same name servers likely serve: all but the first label, where that leaves two.
@@ -36,7 +36,7 @@ extension NameResolver {
         private var known: [String: Entry] = [:]
         var waiting: [String: [Receiver]] = [:]
         var waiterCount = 0
-        var queue: [NameTurn] = []
+        var queue: [NameRequest] = []
         var idleThreads = 0
         private var threads = 0
         private var zones: [Substring: Int] = [:]
@@ -54,7 +54,7 @@ extension NameResolver {
 
         func wasSlow(_ host: String) -> Bool { known[host]?.wasSlow ?? false }
 
-        private func mayRun(_ turn: NameTurn, _ limits: Limits) -> Bool {
+        private func mayRun(_ turn: NameRequest, _ limits: Limits) -> Bool {
             zones[turn.zone, default: 0] < limits.zoneThreads
                 && (!turn.wasSlow || slowRunning < limits.slowThreads)
         }
@@ -79,7 +79,7 @@ extension NameResolver {
         }
 
         /// The first that may be looked up now.
-        mutating func take(_ limits: Limits) -> NameTurn? {
+        mutating func take(_ limits: Limits) -> NameRequest? {
             guard let index = queue.firstIndex(where: { mayRun($0, limits) }) else { return nil }
             let turn = queue.remove(at: index)
             zones[turn.zone, default: 0] += 1
@@ -88,7 +88,7 @@ extension NameResolver {
         }
 
         /// Whether a thread with nothing to do stays; one that does not is gone.
-        mutating func rests(_ limits: Limits) -> Bool {
+        mutating func keepsThread(_ limits: Limits) -> Bool {
             guard idleThreads < limits.keptThreads else {
                 threads -= 1
                 return false
@@ -98,7 +98,7 @@ extension NameResolver {
         }
 
         /// A counted thread could not be started: what nobody would come for.
-        mutating func threadFailed() -> [NameTurn] {
+        mutating func threadFailed() -> [NameRequest] {
             threads -= 1
             guard threads == 0 else { return [] }
             defer { queue = [] }
@@ -109,7 +109,7 @@ extension NameResolver {
         ///
         /// - Returns: what the waiters are told, and the waiters.
         mutating func settle(
-            _ turn: NameTurn,
+            _ turn: NameRequest,
             _ answer: Result<[IPAddress], NameError>,
             isSlow: Bool,
             _ limits: Limits,

@@ -47,7 +47,7 @@ package final class NameResolver: Sendable {
             guard state.queue.count < limits.queue else { return (.failure(.overloaded), false) }
             state.waiterCount += 1
             state.waiting[host] = [receiver]
-            state.queue.append(NameTurn(host, wasSlow: state.wasSlow(host)))
+            state.queue.append(NameRequest(host, wasSlow: state.wasSlow(host)))
             return (nil, state.startsThread(limits))
         }
         if let answer { return answer }
@@ -124,7 +124,7 @@ extension NameResolver {
                 let began = clock()
                 settle(turn, source(turn.host), took: clock() &- began)
             }
-            guard state.withLock({ $0.rests(limits) }) else { return }
+            guard state.withLock({ $0.keepsThread(limits) }) else { return }
             pending.wait()
             state.withLock { $0.idleThreads -= 1 }
         }
@@ -137,7 +137,7 @@ extension NameResolver {
         if isNew { startWorker() }
     }
 
-    private func settle(_ turn: NameTurn, _ answer: Result<[IPAddress], NameError>, took: Int64) {
+    private func settle(_ turn: NameRequest, _ answer: Result<[IPAddress], NameError>, took: Int64) {
         let now = clock()
         let (told, receivers) = state.withLock { state in
             state.settle(turn, answer, isSlow: took >= limits.slow.wholeNanoseconds, limits, now)

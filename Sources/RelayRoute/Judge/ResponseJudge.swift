@@ -75,7 +75,7 @@ package struct ResponseJudge: Sendable {
     /// The failure with what `error_types` looks for among the fields of its answer.
     package func marked(_ failure: Failure, _ fields: HeaderFields) -> Failure {
         let types = route.policy.errorTypes
-        let marks = types.indices.filter { types[$0].header?.holds(fields) ?? false }
+        let marks = types.indices.filter { types[$0].header?.matches(fields) ?? false }
         guard !marks.isEmpty else { return failure }
         var marked = failure
         marked.headerMarks = marks
@@ -257,7 +257,7 @@ extension ResponseJudge {
             return invalid(status, "the answer \(error.trouble)", .decoding)
         }
         for (index, rule) in policy.success.fail.enumerated()
-        where holds(rule.check.condition, content, found[index]) {
+        where meets(rule.check.condition, content, found[index]) {
             var failure = Failure(
                 rule.kind,
                 sent: .answered,
@@ -268,7 +268,7 @@ extension ResponseJudge {
             return .invalid(failure)
         }
         for (index, check) in policy.success.require.enumerated()
-        where !holds(check.condition, content, found[policy.success.fail.count + index]) {
+        where !meets(check.condition, content, found[policy.success.fail.count + index]) {
             return invalid(status, "the answer's \(check.pointer.text) is not what success.require wants")
         }
         guard let unwrap = policy.response.unwrap else { return .success(nil) }
@@ -292,7 +292,7 @@ extension ResponseJudge {
         return route.policy.success.contentTypes.contains(type)
     }
 
-    private func holds(_ condition: BodyCheck.Condition, _ content: Span<UInt8>, _ range: Range<Int>?) -> Bool
+    private func meets(_ condition: BodyCheck.Condition, _ content: Span<UInt8>, _ range: Range<Int>?) -> Bool
     {
         switch condition {
         case .exists(let wanted): return (range.map { !isNull(content, $0) } ?? false) == wanted

@@ -91,19 +91,19 @@ package final class MemoryAccount: Sendable {
     }
 
     /// Room for what would be held; nil when there is none now.
-    package func hold(_ bytes: Int) -> MemoryReservation? {
+    package func reserve(_ bytes: Int) -> MemoryReservation? {
         let isHeld = state.withLock { state in
             defer { state.note() }
-            return state.machine.hold(bytes)
+            return state.machine.reserve(bytes)
         }
         return isHeld ? MemoryReservation(self, .held, bytes) : nil
     }
 
     /// Counts what is in memory already.
     package func reserveUnchecked(_ bytes: Int) -> MemoryReservation {
-        let hold = MemoryReservation(self, .held, 0)
-        hold.grow(by: bytes)
-        return hold
+        let reserve = MemoryReservation(self, .held, 0)
+        reserve.grow(by: bytes)
+        return reserve
     }
 
     fileprivate func grow(_ bytes: Int) {

@@ -46,7 +46,7 @@ package struct MemoryMachine: Sendable {
     }
 
     /// Holds so many bytes, if there is room for them now.
-    package mutating func hold(_ bytes: Int) -> Bool {
+    package mutating func reserve(_ bytes: Int) -> Bool {
         guard held + bytes <= half, used + bytes <= limit else { return false }
         held += bytes
         return true

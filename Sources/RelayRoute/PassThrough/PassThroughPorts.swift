@@ -9,7 +9,7 @@ package protocol PassThroughReceiver: AnyObject {
     /// The receiver of an answer's content that comes by pieces, or in chunks; nil where it must be there as a whole.
     var pieces: (any PieceReceiver)? { get }
     /// Whether an answer of so many bytes may be waited for in memory.
-    func hasRoom(for bytes: Int) -> Bool
+    func hasMemory(for bytes: Int) -> Bool
     /// The answer came; its bytes are a loan. The content that is not there yet comes by pieces.
     ///
     /// - Returns: whether a piece is wanted now.

@@ -26,20 +26,20 @@ package enum RequestPath: Sendable, Equatable {
 /// Where the way of a request is written down, once, by the loop that has the request; whoever explains it reads it.
 package struct RequestPathRecord: ~Copyable, Sendable {
     /// 0 where nothing is written, and else one more than the place in `all`.
-    private let place = Atomic<UInt8>(0)
+    private let position = Atomic<UInt8>(0)
 
     private static let all: [RequestPath] =
         OrdinaryReason.allCases.map { .ordinary($0) } + PromotionReason.allCases.map { .promoted($0) }
 
     package var path: RequestPath? {
-        let place = Int(place.load(ordering: .relaxed))
-        return place == 0 ? nil : Self.all[place - 1]
+        let position = Int(position.load(ordering: .relaxed))
+        return position == 0 ? nil : Self.all[position - 1]
     }
 
     package init() {}
 
     package func write(_ path: RequestPath) {
         guard let index = Self.all.firstIndex(of: path) else { return }
-        place.store(UInt8(index + 1), ordering: .relaxed)
+        position.store(UInt8(index + 1), ordering: .relaxed)
     }
 }

@@ -21,7 +21,7 @@ extension RecoveryRule {
     }()
 
     /// Its waits after answers that say too many came: the upstream is there, and may have room in a moment.
-    package static let untilRoom = Backoff(
+    package static let untilCapacity = Backoff(
         schedule: .exponential(base: .milliseconds(250), multiplier: 2, maximum: .seconds(256)),
         jitter: .equal
     )

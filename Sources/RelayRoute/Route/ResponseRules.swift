@@ -242,7 +242,7 @@ public struct HeaderCheck: Sendable, Equatable {
     }
 
     /// Whether one of the fields is such a one.
-    func holds(_ fields: HeaderFields) -> Bool {
+    func matches(_ fields: HeaderFields) -> Bool {
         guard let value = value?.lowercased() else { return fields.contains(name) }
         return fields.values(name).contains { $0.lowercased() == value }
     }

@@ -3,7 +3,7 @@ import RelayJSON
 /// Text that may be percent-encoded, also more than once, where a query stands in a query.
 struct EncodedText {
     /// Each byte as it is meant, and where it stands.
-    private var bytes: [(value: UInt8, place: Range<Int>)]
+    private var bytes: [(value: UInt8, range: Range<Int>)]
 
     /// Times that text is decoded: more is no spelling that anybody reads.
     private static let depth = 4
@@ -13,16 +13,16 @@ struct EncodedText {
     }
 
     /// Where `wanted` stands, in whichever spelling; nil where it does not.
-    func place(of wanted: [UInt8]) -> Range<Int>? {
+    func range(of wanted: [UInt8]) -> Range<Int>? {
         var text = self
         for _ in 0...EncodedText.depth {
-            if let place = text.plainPlace(of: wanted) { return place }
+            if let range = text.plainRange(of: wanted) { return range }
             guard text.decode() else { return nil }
         }
         return nil
     }
 
-    private func plainPlace(of wanted: [UInt8]) -> Range<Int>? {
+    private func plainRange(of wanted: [UInt8]) -> Range<Int>? {
         guard !wanted.isEmpty, wanted.count <= bytes.count else { return nil }
         for start in 0...bytes.count - wanted.count {
             let isThere = wanted.indices.allSatisfy { index in
@@ -31,7 +31,7 @@ struct EncodedText {
                     || value == UInt8(ascii: "+") && wanted[index] == UInt8(ascii: " ")
             }
             if isThere {
-                return bytes[start].place.lowerBound..<bytes[start + wanted.count - 1].place.upperBound
+                return bytes[start].range.lowerBound..<bytes[start + wanted.count - 1].range.upperBound
             }
         }
         return nil
@@ -41,7 +41,7 @@ struct EncodedText {
     ///
     /// - Returns: whether there was one.
     private mutating func decode() -> Bool {
-        var decoded: [(value: UInt8, place: Range<Int>)] = []
+        var decoded: [(value: UInt8, range: Range<Int>)] = []
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
@@ -49,8 +49,8 @@ struct EncodedText {
                 let high = bytes[index + 1].value.hexadecimalValue,
                 let low = bytes[index + 2].value.hexadecimalValue
             {
-                let place = byte.place.lowerBound..<bytes[index + 2].place.upperBound
-                decoded.append((high << 4 | low, place))
+                let range = byte.range.lowerBound..<bytes[index + 2].range.upperBound
+                decoded.append((high << 4 | low, range))
                 index += 3
             } else {
                 decoded.append(byte)

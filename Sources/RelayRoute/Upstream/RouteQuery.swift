@@ -68,7 +68,7 @@ package struct RouteQuery: Sendable, Equatable {
         var bytes = Array(reference.utf8)
         for case (_, .secret(let secret)) in parameters where secret.bytes.count >= RouteQuery.shortestSecret
         {
-            while let place = EncodedText(bytes).place(of: secret.bytes) { bytes.removeSubrange(place) }
+            while let range = EncodedText(bytes).range(of: secret.bytes) { bytes.removeSubrange(range) }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -13,16 +13,16 @@ struct APICall {
     let target: String
 
     init(_ head: RequestHead, role: Role, isUnix: Bool = true) throws(Problem) {
-        let rest: (text: String, hasEmptySegment: Bool)
+        let remainder: (text: String, hasEmptySegment: Bool)
         do throws(HTTPParseError) {
-            rest = try RelayTarget.rest(of: head.target)
+            remainder = try RelayTarget.remainder(of: head.target)
         } catch {
             throw Problem(error)
         }
-        guard !rest.hasEmptySegment else {
+        guard !remainder.hasEmptySegment else {
             throw Problem(.badTarget, "the path has an empty segment; remove the doubled slash")
         }
-        target = "/" + rest.text
+        target = "/" + remainder.text
         let path = String(target.prefix { $0 != "?" })
         guard let resource = Resource(path: path), isUnix || !resource.isOfUnixSockets else {
             throw Problem(

@@ -4,7 +4,7 @@ import RelayPosix
 
 extension Caller {
     /// How long an action waits for the name of whoever asked for it; later its uid alone is told.
-    private static let patience: Duration = .milliseconds(250)
+    private static let nameTimeout: Duration = .milliseconds(250)
 
     /// The user that asks; nil when the kernel does not tell it.
     func principal() async -> Principal? {
@@ -15,7 +15,7 @@ extension Caller {
         case .refused: return Principal(user)
         case .asked:
             let time = server.relay.ports.time
-            let deadline = time.now().advanced(by: Caller.patience)
+            let deadline = time.now().advanced(by: Caller.nameTimeout)
             let name = await cancelling(at: deadline, time) { await wait.valueUnlessCancelled() }
             return Principal(user, name: name.flatMap { $0 })
         }

@@ -27,7 +27,7 @@ struct Caller {
     var isThere: Bool { connection.phase == .busy }
 
     /// Lets others have their turn.
-    func turn() async { await connection.loop.turn() }
+    func nextIteration() async { await connection.loop.nextIteration() }
 
     /// Waits for something that the caller has no need of when the daemon stops.
     func waiting<Value>(

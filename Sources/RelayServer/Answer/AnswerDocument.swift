@@ -11,7 +11,7 @@ struct AnswerDocument: Sendable {
     /// Whether line breaks between the tokens of the content have to go: a line is the unit of a stream.
     private let isLine: Bool
     /// The memory the content takes, until it has left.
-    private let room: MemoryReservation?
+    private let reservation: MemoryReservation?
     /// Bytes of the content that have left.
     private var position = 0
     private var isOver = false
@@ -26,13 +26,13 @@ struct AnswerDocument: Sendable {
         _ json: JSONObjectWriter,
         _ content: JSONContent? = nil,
         isLine: Bool = false,
-        room: MemoryReservation? = nil
+        reservation: MemoryReservation? = nil
     ) {
         (head, tail) = json.parts
         if isLine { if content == nil { head.append(0x0A) } else { tail.append(0x0A) } }
         self.content = content
         self.isLine = isLine
-        self.room = room
+        self.reservation = reservation
     }
 
     /// A line whose parts around the content are written already.
@@ -40,7 +40,7 @@ struct AnswerDocument: Sendable {
         (self.head, self.tail) = (head, tail)
         self.content = content
         isLine = true
-        room = nil
+        reservation = nil
     }
 
     var length: Int { head.count + (content?.length ?? 0) + tail.count }

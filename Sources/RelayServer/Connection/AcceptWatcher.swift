@@ -43,8 +43,8 @@ final class AcceptWatcher: Watcher {
     private func open(_ descriptor: consuming FileDescriptor) {
         // The last descriptors belong to the operator, and to the work that is under way.
         if listener.door == .shared, DescriptorReserve.ofProcess.contains(descriptor.raw) {
-            server.places.turnedAway()
-            return turnAway(descriptor, AcceptWatcher.noDescriptor)
+            server.limiter.turnedAway()
+            return reject(descriptor, AcceptWatcher.noDescriptor)
         }
         var peer: PeerCredentials?
         if listener.isUnix {
@@ -53,9 +53,9 @@ final class AcceptWatcher: Watcher {
         } else {
             Socket.setNoDelay(descriptor.raw)
         }
-        let place: ConnectionLimiter.Place
-        do throws(ConnectionPlacesMachine.Refusal) {
-            place = try server.places.enter(user: peer?.user, by: listener.door)
+        let slot: ConnectionLimiter.Slot
+        do throws(ConnectionLimitMachine.Refusal) {
+            slot = try server.limiter.enter(user: peer?.user, by: listener.door)
         } catch {
             return hear(descriptor, error.problem(peer?.user))
         }
@@ -69,17 +69,17 @@ final class AcceptWatcher: Watcher {
             )
         }
         let share = listener.door == .shared ? server.engine.callers.enter(peer?.user) : nil
-        if let share { server.places.note(share) }
+        if let share { server.limiter.note(share) }
         let connection = Connection(
             server: server,
             listener: listener,
             client: client,
-            place: place,
+            slot: slot,
             share: share
         )
         guard add(connection, descriptor) != nil else {
-            if let share { server.engine.callers.leave(share) }
-            return server.places.leave(place)
+            if let share { server.engine.callers.release(share) }
+            return server.limiter.release(slot)
         }
         guard listener.users.isEmpty || client.map({ listener.users.contains($0.user) }) ?? false else {
             // The user at the other end of a TCP connection is not known, and so is on no list.
@@ -103,15 +103,15 @@ final class AcceptWatcher: Watcher {
     /// Hears what a caller asks that has no place, and then says why not: an answer to nothing is taken for a fault by
     /// some, and one whose caller is still writing gets lost.
     private func hear(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
-        let connection = Connection(server: server, listener: listener, client: nil, place: nil)
-        server.makeRoomForRefusal()
+        let connection = Connection(server: server, listener: listener, client: nil, slot: nil)
+        server.endOldestRefusals()
         guard add(connection, descriptor) != nil else { return }
         server.refusals.append((connection, problem))
         connection.awaitRefusal()
     }
 
     /// Says why and closes, without another look at what the caller sends.
-    private func turnAway(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
+    private func reject(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
         let raw = descriptor.raw
         server.output.compose { output in
             let answer = Answer(problem)
@@ -127,7 +127,7 @@ final class AcceptWatcher: Watcher {
     }
 
     /// The problem for a connection without a place whose own reason is gone.
-    static let noPlace = Problem(
+    static let noSlot = Problem(
         .overloaded,
         "the relay has as many connections as it may",
         retryAfter: .seconds(1)
@@ -142,7 +142,7 @@ final class AcceptWatcher: Watcher {
     }()
 }
 
-extension ConnectionPlacesMachine.Refusal {
+extension ConnectionLimitMachine.Refusal {
     private static func who(_ user: UInt32?) -> String {
         user.map { "uid \($0) has" } ?? "callers of ports have"
     }
@@ -156,7 +156,7 @@ extension ConnectionPlacesMachine.Refusal {
             case .listener(let limit): "the listener has as many connections as it may (\(limit))"
             case .share(let limit):
                 Self.who(user) + " as many connections as limits.per_user.max_connections allows (\(limit))"
-            case .rest(let limit):
+            case .remainder(let limit):
                 Self.who(user) + " \(limit) connections, as many as others leave it: half of the rest of "
                     + "limits.max_connections, and of the last places one (limits.per_user.max_connections)"
             }

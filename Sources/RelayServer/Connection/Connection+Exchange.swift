@@ -22,12 +22,12 @@ extension Connection: AnswerReceiver {
     /// The request with room for its body; nil when it was refused for want of any.
     ///
     /// Operators ask for none.
-    func withRoom(_ request: ServerRequest) -> ServerRequest? {
+    func withMemory(_ request: ServerRequest) -> ServerRequest? {
         guard listener.control == nil, !request.head.framing.isEmpty, !request.isLineStream else {
             return request
         }
         do throws(Problem) {
-            try request.findRoom(server.memory, share)
+            try request.reserveMemory(server.memory, share)
             return request
         } catch {
             keepsAlive = false
@@ -68,15 +68,15 @@ extension Connection: AnswerReceiver {
     func countOrdinary(_ admission: Admission) {
         let reason = admission.entry.ordinaryReason ?? ordinaryReason
         ordinaryReason = .shape
-        admission.context.memory.meter.tookOrdinaryPath(reason, lane: server.relay.ports.lane)
+        admission.context.memory.meter.tookOrdinaryPath(reason, shard: server.relay.ports.shard)
         admission.context.way.write(.ordinary(reason))
     }
 
     /// Whether so many requests have ended at once in this turn of the loop that others come before the next.
     private func hasEndedOften() -> Bool {
-        if lastTurn != loop.now { (lastTurn, endsInTurn) = (loop.now, 0) }
-        endsInTurn += 1
-        return endsInTurn > 64
+        if lastIteration != loop.now { (lastIteration, endsInIteration) = (loop.now, 0) }
+        endsInIteration += 1
+        return endsInIteration > 64
     }
 
     /// The upstream of a request without a task has answered, or not.
@@ -107,13 +107,15 @@ extension Connection: AnswerReceiver {
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
     private func pass(_ run: RequestRun, _ request: ServerRequest, letsOthersGo: Bool = false) {
-        request.rest = request.write(run.end(), on: self)
-        if request.rest == nil, unsent.isEmpty, !letsOthersGo {
+        request.streaming = request.write(run.end(), on: self)
+        if request.streaming == nil, unsent.isEmpty, !letsOthersGo {
             run.letGo()
             return finish(request)
         }
-        guard let rest = request.rest, !letsOthersGo, passPieces(of: rest) else { return spawn(request) }
-        request.rest = nil
+        guard let streaming = request.streaming, !letsOthersGo, passPieces(of: streaming) else {
+            return spawn(request)
+        }
+        request.streaming = nil
     }
 
     /// The answer of a request without a task is with its caller, piece by piece.
@@ -154,7 +156,7 @@ extension Connection: AnswerReceiver {
     /// Answers a request that never became one, and closes.
     func refuse(_ problem: Problem) {
         keepsAlive = false
-        answer(place == nil ? server.refusal(of: self) ?? problem : problem, isHead: false)
+        answer(slot == nil ? server.refusal(of: self) ?? problem : problem, isHead: false)
     }
 
     /// Answers without a task: the socket takes a small answer at once or the caller is not reading.

@@ -40,7 +40,7 @@ extension Connection {
     }
 
     /// The store has said its word, and no task waits for it.
-    private func kept(_ word: PromptAcceptance.Word) {
+    private func kept(_ word: PromptAcceptance.Reply) {
         guard let request, case .relay(let admission) = request.purpose, let durable = admission.durable
         else {
             return

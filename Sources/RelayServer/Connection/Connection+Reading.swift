@@ -137,14 +137,14 @@ extension Connection {
             }
             return 0
         case .head(let head, let consumed):
-            if place == nil {
-                refuse(AcceptWatcher.noPlace)
+            if slot == nil {
+                refuse(AcceptWatcher.noSlot)
                 return bytes.count
             }
             wasUsed = true
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
-            let request = begin(head).flatMap(withRoom)
+            let request = begin(head).flatMap(withMemory)
             guard phase != .closed, let request else { return phase == .idle ? consumed : bytes.count }
             self.request = request
             bringsLargeBodies = request.length ?? 0 > Self.largeBody

@@ -27,7 +27,7 @@ extension Connection {
             problem,
             route: route,
             method: head.method,
-            path: String((target.map { "/" + $0.rest } ?? head.target).prefix { $0 != "?" })
+            path: String((target.map { "/" + $0.remainder } ?? head.target).prefix { $0 != "?" })
         )
     }
 
@@ -62,7 +62,7 @@ extension Connection {
             code: problem.code.name,
             detail: problem.detail
         )
-        server.engine.rest.end()
+        server.engine.idleSignal.end()
         server.relay.ports.sink.record(.requestRefused(refused))
     }
 }

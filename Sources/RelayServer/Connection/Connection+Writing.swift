@@ -57,7 +57,7 @@ extension Connection {
         }
         unsent = []
         unsentOffset = 0
-        unsentRoom = nil
+        unsentReservation = nil
         loop.watch(self, for: .stream)
         if phase == .lingering {
             setDeadline(server.limits.linger)
@@ -70,9 +70,9 @@ extension Connection {
 
     private func count(unsent bytes: Int) {
         guard listener.control == nil else { return }
-        if let unsentRoom { return unsentRoom.grow(by: bytes) }
-        unsentRoom = server.memory.reserveUnchecked(bytes)
-        unsentRoom?.charge(to: share)
+        if let unsentReservation { return unsentReservation.grow(by: bytes) }
+        unsentReservation = server.memory.reserveUnchecked(bytes)
+        unsentReservation?.charge(to: share)
     }
 
     /// Waits until the socket has taken everything.

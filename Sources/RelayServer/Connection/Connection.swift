@@ -22,7 +22,7 @@ final class HeldParser {
     let listener: ListenerIdentity
     let client: ClientIdentity?
     /// Its place among the connections there may be; one too many has none, and is refused.
-    let place: ConnectionLimiter.Place?
+    let slot: ConnectionLimiter.Slot?
     /// Its caller's part of the means that all share; operators and those who are refused have none.
     let share: CallerShare?
     @safe @exclusivity(unchecked) var phase = Phase.idle
@@ -46,7 +46,7 @@ final class HeldParser {
     var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.
-    var unsentRoom: MemoryReservation?
+    var unsentReservation: MemoryReservation?
     @safe @exclusivity(unchecked) var request: ServerRequest?
     /// The rest of its answer, where that needs no task.
     @safe @exclusivity(unchecked) var passage: Passage?
@@ -64,8 +64,8 @@ final class HeldParser {
     /// How many of its next requests are not tried.
     @safe @exclusivity(unchecked) var skipsPassThrough = 0
     /// The turn of the loop in which a request last ended at once, and how many did so in it.
-    @safe @exclusivity(unchecked) var lastTurn: Int64 = 0
-    @safe @exclusivity(unchecked) var endsInTurn = 0
+    @safe @exclusivity(unchecked) var lastIteration: Int64 = 0
+    @safe @exclusivity(unchecked) var endsInIteration = 0
     /// Monotonic nanoseconds; what the server's sweep looks at.
     @safe @exclusivity(unchecked) private(set) var deadline = Int64.max
 
@@ -84,10 +84,10 @@ final class HeldParser {
         server: LoopServer,
         listener: ListenerIdentity,
         client: ClientIdentity?,
-        place: ConnectionLimiter.Place?,
+        slot: ConnectionLimiter.Slot?,
         share: CallerShare? = nil
     ) {
-        self.place = place
+        self.slot = slot
         self.share = share
         self.server = server
         self.listener = listener
@@ -139,7 +139,7 @@ final class HeldParser {
         phase = .closed
         pending = []
         unsent = []
-        unsentRoom = nil
+        unsentReservation = nil
         loop.remove(self)
         endPassage()
         passingIsOver()

@@ -26,8 +26,8 @@ package struct ConnectionLimits: Sendable, Equatable {
 ///
 /// A listener of operators has places of its own and takes from the shared ones what it needs beyond them, so that
 /// whatever the callers of the others do, the operator gets in.
-package struct ConnectionPlacesMachine: Sendable {
-    package enum Place: Hashable, Sendable {
+package struct ConnectionLimitMachine: Sendable {
+    package enum Slot: Hashable, Sendable {
         /// Of those that all share; nil is a caller of a port.
         case shared(user: UInt32?)
         /// Of that listener's own.
@@ -49,7 +49,7 @@ package struct ConnectionPlacesMachine: Sendable {
         case full(limit: Int)
         /// The user has its share, as it was configured or as the others leave it.
         case share(limit: Int)
-        case rest(limit: Int)
+        case remainder(limit: Int)
         /// The listener's own places are taken.
         case listener(limit: Int)
     }
@@ -68,7 +68,7 @@ package struct ConnectionPlacesMachine: Sendable {
     package mutating func configured(_ limits: ConnectionLimits) { self.limits = limits }
 
     /// A connection came in.
-    package mutating func arrived(user: UInt32?, by door: Door) throws(Refusal) -> Place {
+    package mutating func arrived(user: UInt32?, by door: Door) throws(Refusal) -> Slot {
         switch door {
         case .shared: break
         case .operators(let listener), .metrics(let listener):
@@ -90,8 +90,8 @@ package struct ConnectionPlacesMachine: Sendable {
         let own = byUser[user, default: 0]
         if let most = limits.perUser, own >= most { throw .share(limit: most) }
         guard own > 0 else { return }
-        if limits.perUser == nil, own >= most(of: user) { throw .rest(limit: own) }
-        if limits.total - shared <= limits.last { throw .rest(limit: own) }
+        if limits.perUser == nil, own >= most(of: user) { throw .remainder(limit: own) }
+        if limits.total - shared <= limits.last { throw .remainder(limit: own) }
     }
 
     private func most(of user: UInt32?) -> Int {
@@ -107,7 +107,7 @@ package struct ConnectionPlacesMachine: Sendable {
     }
 
     /// A connection is over.
-    package mutating func left(_ place: Place) {
+    package mutating func left(_ place: Slot) {
         switch place {
         case .shared(let user):
             shared -= 1
@@ -120,12 +120,12 @@ package struct ConnectionPlacesMachine: Sendable {
 
 /// The places of connections over all loops.
 package final class ConnectionLimiter: Sendable {
-    package typealias Place = ConnectionPlacesMachine.Place
+    package typealias Slot = ConnectionLimitMachine.Slot
 
-    private let machine: Mutex<ConnectionPlacesMachine>
+    private let machine: Mutex<ConnectionLimitMachine>
     private let refusals = Atomic<Int>(0)
 
-    package init(_ limits: ConnectionLimits) { machine = Mutex(ConnectionPlacesMachine(limits)) }
+    package init(_ limits: ConnectionLimits) { machine = Mutex(ConnectionLimitMachine(limits)) }
 
     /// Connections that have a place.
     package var current: Int { machine.withLock { $0.current } }
@@ -136,10 +136,10 @@ package final class ConnectionLimiter: Sendable {
 
     func enter(
         user: UInt32?,
-        by door: ConnectionPlacesMachine.Door
-    ) throws(ConnectionPlacesMachine.Refusal) -> Place {
-        do throws(ConnectionPlacesMachine.Refusal) {
-            return try machine.withLock { machine throws(ConnectionPlacesMachine.Refusal) in
+        by door: ConnectionLimitMachine.Door
+    ) throws(ConnectionLimitMachine.Refusal) -> Slot {
+        do throws(ConnectionLimitMachine.Refusal) {
+            return try machine.withLock { machine throws(ConnectionLimitMachine.Refusal) in
                 try machine.arrived(user: user, by: door)
             }
         } catch {
@@ -148,7 +148,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    func leave(_ place: Place) { machine.withLock { $0.left(place) } }
+    func release(_ place: Slot) { machine.withLock { $0.left(place) } }
 
     /// Notes with the share of a user, of whose connections one has come or gone, whether it has nearly all it may have.
     func note(_ share: CallerShare) {

@@ -18,7 +18,7 @@ package final class LoopServer {
     let spool: any ReplaySpool
     let memory: MemoryAccount
     let control: any DaemonControl
-    let places: ConnectionLimiter
+    let limiter: ConnectionLimiter
     /// The counts of its refusals.
     let problems: ProblemTally
     /// The names of those who ask for something.
@@ -53,7 +53,7 @@ package final class LoopServer {
         spool: any ReplaySpool,
         memory: MemoryAccount,
         control: any DaemonControl,
-        places: ConnectionLimiter,
+        limiter: ConnectionLimiter,
         problems: ProblemTally = ProblemTally(),
         names: UserNames = UserNames(),
         passThrough: PassThroughMode = .on
@@ -69,7 +69,7 @@ package final class LoopServer {
         self.spool = spool
         self.memory = memory
         self.control = control
-        self.places = places
+        self.limiter = limiter
         self.problems = problems
         self.names = names
         self.passThrough = PassThrough(loop, clock, engine, relay, passThrough)
@@ -116,7 +116,7 @@ package final class LoopServer {
 
     /// Ends the connections without a place that have been there longest, where one more is too many: whoever asks has
     /// its answer in a moment, and who only holds one holds nothing for long.
-    func makeRoomForRefusal() {
+    func endOldestRefusals() {
         while refusals.count >= max(1, limits.maxRefusals) {
             let isAnswered = refusals.firstIndex { $0.connection.phase == .lingering }
             refusals[isAnswered ?? 0].connection.endRefusal()
@@ -147,14 +147,14 @@ package final class LoopServer {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         connection.listener.cells.closed()
         connection.streamEnds()
-        if let place = connection.place {
-            places.leave(place)
+        if let slot = connection.slot {
+            limiter.release(slot)
         } else {
             refusals.removeAll { $0.connection === connection }
         }
         guard let share = connection.share else { return }
-        places.note(share)
-        engine.callers.leave(share)
+        limiter.note(share)
+        engine.callers.release(share)
     }
 
     /// Adds the `Date` line.
@@ -171,7 +171,7 @@ package final class ListenerIdentity: Sendable {
     /// Its name where operators come in by it; nil for a listener of callers.
     package var control: String? { role == .admin ? name : nil }
     /// By what its callers come in.
-    var door: ConnectionPlacesMachine.Door {
+    var door: ConnectionLimitMachine.Door {
         switch role {
         case .admin: .operators(listener: name)
         case .metrics: .metrics(listener: name)

@@ -39,7 +39,7 @@ extension ServerRequest {
             }
             let admission = try server.engine.admit(
                 route: target.route,
-                target: target.rest,
+                target: target.remainder,
                 method: head.method,
                 terms: RequestTerms(head.fields.removingHopByHop()),
                 length: length,
@@ -50,7 +50,7 @@ extension ServerRequest {
             )
             // A key may be known, which only the whole request tells.
             if let durable = admission.durable, durable.idempotencyKey == nil {
-                try server.durable.acceptance.checkRoom(for: admission)
+                try server.durable.acceptance.checkCapacity(for: admission)
             }
             self.init(head, relaying: admission, began: server.loop.now)
             return
@@ -61,7 +61,7 @@ extension ServerRequest {
             try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
         } catch {
             // The part that tells of refusals looks for none while it rests.
-            server.engine.rest.end()
+            server.engine.idleSignal.end()
             throw error
         }
         let limit = server.limits.maxDocument
@@ -69,10 +69,10 @@ extension ServerRequest {
             guard !server.engine.isDraining else { throw Engine.stopping }
             let lineLimit = min(limit, snapshot.settings.maxRequestBody)
             let jobs = try LineStream(head, on: connection, lineLimit: lineLimit)
-            self.init(head, .stream(jobs), snapshot, limit: .max, holdLimit: 0, began: server.loop.now)
+            self.init(head, .stream(jobs), snapshot, limit: .max, bufferLimit: 0, began: server.loop.now)
             return
         }
-        self.init(head, .api(call), snapshot, limit: limit, holdLimit: limit, began: server.loop.now)
+        self.init(head, .api(call), snapshot, limit: limit, bufferLimit: limit, began: server.loop.now)
         if let length, length > UInt64(limit) { throw tooLarge }
     }
 
@@ -80,7 +80,7 @@ extension ServerRequest {
     func serve(on connection: Connection) async {
         if case .stream(let jobs) = purpose { return await jobs.serve() }
         if let run {
-            if !run.isOver { rest = write(await run.finish(), on: connection) }
+            if !run.isOver { streaming = write(await run.finish(), on: connection) }
         } else if !isAnswered {
             let answer: Answer
             do throws(Problem) {
@@ -89,9 +89,9 @@ extension ServerRequest {
                 connection.tell(error, of: head)
                 answer = Answer(error)
             }
-            rest = connection.write(answer, isHead: head.method == .head)
+            streaming = connection.write(answer, isHead: head.method == .head)
         }
-        if let rest { await connection.stream(rest) }
+        if let streaming { await connection.stream(streaming) }
         if !connection.unsent.isEmpty { _ = await connection.drainOutput() }
         // The answer, and with it the permit and the room it takes, is done with only now.
         run?.letGo()
@@ -115,13 +115,13 @@ extension ServerRequest {
             connection.streamBegins(admission.state, to: admission.caller, isEndless: true)
             isTold = true
         }
-        let rest = connection.write(answer, isHead: head.method == .head)
-        if rest == nil {
+        let streaming = connection.write(answer, isHead: head.method == .head)
+        if streaming == nil {
             connection.streamEnds()
         } else if isShared, !isTold {
             connection.streamMayBegin(admission.state, to: admission.caller)
         }
-        return rest
+        return streaming
     }
 
     private func answer(_ caller: Caller) async throws(Problem) -> Answer {

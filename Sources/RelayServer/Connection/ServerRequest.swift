@@ -35,7 +35,7 @@ final class ServerRequest {
     /// Which answer it is whose content follows its head; 0 of none.
     @safe @exclusivity(unchecked) var streamSerial = 0
     /// The part of the answer that has to be waited for.
-    var rest: Streaming?
+    var streaming: Streaming?
     /// Decoded bytes so far.
     @safe @exclusivity(unchecked) var received: UInt64 = 0
     /// When its head was there, and when more of its body came last, in monotonic nanoseconds.
@@ -48,9 +48,9 @@ final class ServerRequest {
     /// Bytes of the whole body that are accepted.
     let limit: Int
     /// Bytes that are held before the body starts to stream.
-    private(set) var holdLimit: Int
+    private(set) var bufferLimit: Int
     /// The memory its body takes.
-    private var room: MemoryReservation?
+    private var reservation: MemoryReservation?
     @safe @exclusivity(unchecked) private var held: HeldProblem?
     /// The problem of a body that was being streamed: the caller's fault, which the answer names.
     var refusal: Problem? {
@@ -72,7 +72,7 @@ final class ServerRequest {
             .relay(admission),
             admission.snapshot,
             limit: settings.maxRequestBody,
-            holdLimit: settings.replayBuffer,
+            bufferLimit: settings.replayBuffer,
             began: began
         )
     }
@@ -82,7 +82,7 @@ final class ServerRequest {
         _ purpose: Purpose,
         _ snapshot: Snapshot,
         limit: Int,
-        holdLimit: Int,
+        bufferLimit: Int,
         began: Int64
     ) {
         self.snapshot = snapshot
@@ -96,7 +96,7 @@ final class ServerRequest {
         self.head = head
         self.purpose = purpose
         self.limit = limit
-        self.holdLimit = holdLimit
+        self.bufferLimit = bufferLimit
         decoder = BodyDecoder(framing: head.framing)
     }
 
@@ -111,25 +111,25 @@ final class ServerRequest {
     /// Finds room for what will be held of the body; what has none streams.
     ///
     /// - Throws: `overloaded` when it has to be held and there is no room.
-    func findRoom(_ memory: MemoryAccount, _ share: CallerShare?) throws(Problem) {
-        let most = streams ? holdLimit : limit
+    func reserveMemory(_ memory: MemoryAccount, _ share: CallerShare?) throws(Problem) {
+        let most = streams ? bufferLimit : limit
         let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
         guard wanted > MemoryAccount.free else { return }
-        room = memory.hold(wanted)
-        if let share, let room {
-            room.charge(to: share)
+        reservation = memory.reserve(wanted)
+        if let share, let reservation {
+            reservation.charge(to: share)
             let limits = snapshot.settings.callers
-            if room.isOver(limits, isRefused: !streams) {
-                self.room = nil
+            if reservation.isOver(limits, isRefused: !streams) {
+                self.reservation = nil
                 if streams {
-                    holdLimit = 0
+                    bufferLimit = 0
                     return
                 }
                 let fitsEver = wanted <= limits.maxBytes ?? .max
                 throw Problem(.bytes, of: share, limits, retryAfter: fitsEver ? .seconds(1) : nil)
             }
         }
-        if room != nil { return }
+        if reservation != nil { return }
         guard streams else {
             throw Problem(
                 .overloaded,
@@ -137,30 +137,30 @@ final class ServerRequest {
                 retryAfter: .seconds(1)
             )
         }
-        holdLimit = 0
+        bufferLimit = 0
     }
 
     /// Its body was there as a whole, in that room.
-    func hold(_ room: MemoryReservation?) { self.room = room }
+    func attach(_ reservation: MemoryReservation?) { self.reservation = reservation }
 
     /// All of the body is there.
-    func isWhole() { room?.shrink(to: collected.count) }
+    func isWhole() { reservation?.shrink(to: collected.count) }
 
     /// How many bytes may be read straight behind those that are collected: all that are still to come of what is held;
     /// nil where framing stands between them.
     var wanted: Int? {
         guard let rest = decoder.remaining, let length, streams || length <= UInt64(limit) else { return nil }
-        guard streams, length > UInt64(holdLimit) else { return Int(rest) }
-        let room = holdLimit - collected.count
-        return room > 0 ? min(room, Int(clamping: rest)) : nil
+        guard streams, length > UInt64(bufferLimit) else { return Int(rest) }
+        let left = bufferLimit - collected.count
+        return left > 0 ? min(left, Int(clamping: rest)) : nil
     }
 
     /// Whether so much of a body that streams has come that its request may begin: a caller that stalls before that holds
     /// nothing of its route.
     var hasBegun: Bool {
         guard streams else { return false }
-        return collected.count > holdLimit
-            || collected.count == holdLimit && length.map { $0 > UInt64(holdLimit) } ?? false
+        return collected.count > bufferLimit
+            || collected.count == bufferLimit && length.map { $0 > UInt64(bufferLimit) } ?? false
     }
 
     /// Hands the body over, so that it is held once.
@@ -172,7 +172,7 @@ final class ServerRequest {
     /// Decoded bytes nobody has taken; nil when there are none.
     func takeCollected() -> [UInt8]? {
         guard !collected.isEmpty else { return nil }
-        defer { (collected, room) = ([], nil) }
+        defer { (collected, reservation) = ([], nil) }
         return collected
     }
 

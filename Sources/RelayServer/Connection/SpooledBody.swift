@@ -23,7 +23,7 @@ final class SpooledBody: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var attempts: UInt64 = 0
         /// How long the body waits for the disk of its copy in all.
-        var patience: StorageDeadline
+        var deadline: StorageDeadline
 
         mutating func lose(_ why: String) {
             copy = nil
@@ -51,8 +51,8 @@ final class SpooledBody: Sendable {
     init(_ connection: Connection, copy: any ReplayCopy, length: UInt64?) {
         self.connection = LoopBound(connection, connection.loop)
         self.length = length
-        let patience = StorageDeadline(connection.server.relay.ports, atMost: SpooledBody.longestWait)
-        state = Mutex(State(copy: copy, patience: patience))
+        let deadline = StorageDeadline(connection.server.relay.ports, atMost: SpooledBody.longestWait)
+        state = Mutex(State(copy: copy, deadline: deadline))
     }
 
     var wasRead: Bool { state.withLock { $0.taken > 0 } }
@@ -102,12 +102,12 @@ final class SpooledBody: Sendable {
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         // The attempt that takes or reads a piece is the only one to do so.
-        var patience = state.withLock { $0.patience }
+        var deadline = state.withLock { $0.deadline }
         defer {
-            let left = patience
-            state.withLock { $0.patience = left }
+            let left = deadline
+            state.withLock { $0.deadline = left }
         }
-        guard let value = try await patience.wait(for: work) else { throw SpooledBody.stalled }
+        guard let value = try await deadline.wait(for: work) else { throw SpooledBody.stalled }
         return value
     }
 

@@ -31,9 +31,9 @@ extension RouteSituation: Document {
                 $0.standing?.retriesLeft
             },
             .optional("turns_left", .count, "Attempts that may begin now by rate_limit.") {
-                $0.standing?.turnsLeft
+                $0.standing?.slotsLeft
             },
-            .optional("next_turn_at") { $0.moment($0.standing?.nextTurn) },
+            .optional("next_turn_at") { $0.moment($0.standing?.nextSlot) },
             .list(
                 "rules",
                 of: rule,

@@ -151,7 +151,7 @@ extension StatusReport: Document {
         ]
 
     private static let credential: [Member<(state: CredentialVault.State, refusedBy: [String])>] = [
-        .required("name") { $0.state.name }, .required("state") { $0.state.word },
+        .required("name") { $0.state.name }, .required("state") { $0.state.condition },
         .optional("expires_in_seconds", .integer) { $0.state.expiresIn?.components.seconds },
         .optional("refused_by", .list(.text), "Routes whose upstreams refuse it.") {
             $0.refusedBy.unlessEmpty

@@ -113,11 +113,11 @@ struct Submission {
             place
             + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
         do throws(HTTPParseError) {
-            let rest = try RelayTarget.rest(of: text)
-            target = rest.text
-            hasEmptySegment = rest.hasEmptySegment
+            let remainder = try RelayTarget.remainder(of: text)
+            target = remainder.text
+            hasEmptySegment = remainder.hasEmptySegment
         } catch {
-            let isPathGood = (try? RelayTarget.rest(of: place)) != nil
+            let isPathGood = (try? RelayTarget.remainder(of: place)) != nil
             reader.fail(isPathGood ? "/request/query" : "/request/path", error.message)
         }
     }

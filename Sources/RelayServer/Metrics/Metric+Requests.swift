@@ -92,7 +92,7 @@ extension Metric {
         "Retries more that requests may decide on now; absent without a budget.",
         do: "waystation limits ROUTE."
     )
-    package static let turnsLeft = Metric(
+    package static let slotsLeft = Metric(
         "waystation_rate_limit_turns_left",
         .gauge,
         ["route"],
@@ -134,7 +134,7 @@ extension Metric {
         requestsTotal, requestDuration, rejected, inFlight, waiting, permits, breaches, recoveries,
         retryDelay,
         budgetExhausted,
-        retriesInFlight, retriesLeft, turnsLeft, paused,
+        retriesInFlight, retriesLeft, slotsLeft, paused,
         ordinary, promoted,
     ]
 }

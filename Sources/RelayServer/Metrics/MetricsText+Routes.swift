@@ -109,6 +109,6 @@ extension MetricsText {
         }
         add(.retriesInFlight, [route], standing.retries)
         if let left = standing.retriesLeft { add(.retriesLeft, [route], left) }
-        if let left = standing.turnsLeft { add(.turnsLeft, [route], left) }
+        if let left = standing.slotsLeft { add(.slotsLeft, [route], left) }
     }
 }

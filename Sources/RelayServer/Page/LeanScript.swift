@@ -46,7 +46,7 @@ struct LeanScript {
         at += count
     }
 
-    private func isWord(_ byte: UInt8?) -> Bool {
+    private func isIdentifier(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
             || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -88,7 +88,7 @@ struct LeanScript {
             if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
             take()
         case UInt8(ascii: "c"), UInt8(ascii: "l"):
-            guard !isWord(bytes.last), let length = declaration(from: at) else { return take() }
+            guard !isIdentifier(bytes.last), let length = declaration(from: at) else { return take() }
             if Self.beforeStatement.contains(bytes.last ?? 10), !open.isEmpty {
                 open[open.count - 1] = .block(declares: true)
             }

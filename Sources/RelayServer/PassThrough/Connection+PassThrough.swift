@@ -38,12 +38,12 @@ extension Connection: PassThroughCaller {
 
     var takesPlainAnswer: Bool { keepsAlive && !server.isDraining && phase == .busy }
 
-    func hasRoom(for bytes: Int) -> Bool {
+    func hasMemory(for bytes: Int) -> Bool {
         guard bytes > MemoryAccount.free, let exchange = passing else { return true }
-        let room = server.memory.hold(bytes)
-        room?.charge(to: share)
-        unsafe exchange.pointee.answerRoom = room
-        return room != nil
+        let reservation = server.memory.reserve(bytes)
+        reservation?.charge(to: share)
+        unsafe exchange.pointee.answerReservation = reservation
+        return reservation != nil
     }
 
     func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
@@ -76,7 +76,7 @@ extension Connection: PassThroughCaller {
             if mayRead, phase == .idle || phase == .head { receive() }
             return false
         }
-        unsafe sendRest(bytes, sent)
+        unsafe sendRemainder(bytes, sent)
         return phase == .busy && unsent.isEmpty && !answer.isWhole
     }
 
@@ -93,11 +93,11 @@ extension Connection: PassThroughCaller {
 
     /// The socket has not taken all of it: the permit is held until it has.
     @inline(never)
-    private func sendRest(_ bytes: UnsafeRawBufferPointer, _ sent: Written) {
+    private func sendRemainder(_ bytes: UnsafeRawBufferPointer, _ sent: Written) {
         var offset = 0
         if case .bytes(let count) = sent { offset = count }
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
-        unsafe send(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)))
+        let remainder = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        unsafe send(Span(_unsafeElements: remainder.assumingMemoryBound(to: UInt8.self)))
         if phase == .busy, unsent.isEmpty, passage == nil { passingIsOver() }
     }
 
@@ -133,10 +133,10 @@ extension Connection {
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange = passing else { return nil }
         let route = unsafe exchange.pointee.entry.route
-        route.entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
+        route.entry.memory.meter.promoted(reason, shard: server.relay.ports.shard)
         passingSender = nil
         passing = nil
-        guard let (head, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+        guard let (head, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.grant, sending) else {
             unsafe server.passThrough.broke(exchange, self)
             refuse(PassThrough.broken)
             return nil
@@ -147,7 +147,7 @@ extension Connection {
             var decoded: [UInt8] = []
             _ = try? request.decoder.decode(content.span, into: &decoded)
         }
-        unsafe request.hold(exchange.pointee.room)
+        unsafe request.attach(exchange.pointee.reservation)
         request.run = unsafe server.passThrough.handOver(exchange, adopted, reason)
         self.request = request
         return (adopted.outbound, self)
@@ -156,7 +156,7 @@ extension Connection {
     /// The request as the ordinary path would have it by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ leave: AttemptGrant?,
+        _ grant: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> (head: RequestHead, adopted: PassThrough.Adopted)? {
         let bytes = unsafe Span(_unsafeStart: exchange.pointee.bytes, count: exchange.pointee.count)
@@ -168,11 +168,11 @@ extension Connection {
         let content = bytes.copied(from: consumed)
         let wish = PassThrough.Wish(
             method: head.method,
-            target: target.rest,
+            target: target.remainder,
             terms: terms,
             body: content.isEmpty ? .empty : .bytes(content)
         )
-        let adopted = unsafe server.passThrough.adopted(exchange, wish, self, leave, sending)
+        let adopted = unsafe server.passThrough.adopted(exchange, wish, self, grant, sending)
         return adopted.map { (head, $0) }
     }
 }

@@ -84,12 +84,12 @@ extension PassThrough {
         let (now, wall) = (loop.now, clock.milliseconds)
         let taken = unsafe now &- exchange.pointee.began
         let route = unsafe exchange.pointee.entry.route
-        let (memory, lane) = (route.entry.memory, relay.ports.lane)
+        let (memory, shard) = (route.entry.memory, relay.ports.shard)
         let meter = memory.meter
-        if let leave = unsafe exchange.pointee.leave {
-            unsafe exchange.pointee.leave = nil
+        if let grant = unsafe exchange.pointee.grant {
+            unsafe exchange.pointee.grant = nil
             let change = memory.traffic.endedPlainly(
-                leave,
+                grant,
                 asked: { unsafe asked(exchange, client) },
                 of: route.entry.route,
                 random: random.next(),
@@ -99,7 +99,7 @@ extension PassThrough {
                 relay.ports.sink.record(.breakerChanged(route: route.entry.route.name, change))
             }
         }
-        let bucket = meter.answeredPlainly(taken, now, lane: lane)
+        let bucket = meter.answeredPlainly(taken, now, shard: shard)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
         var record = unsafe record(exchange, answer, sender, client, taken, route)
         unsafe add(&record, exchange, route)
@@ -138,9 +138,9 @@ extension PassThrough {
         _ route: PassThroughRoute
     ) {
         let target = unsafe exchange.pointee.target
-        let lane = relay.ports.lane
-        route.entry.memory.meter.countPlain(lane: lane)
-        route.plain.meter?.countPlain(record.duration, lane: lane)
+        let shard = relay.ports.shard
+        route.entry.memory.meter.countPlain(shard: shard)
+        route.plain.meter?.countPlain(record.duration, shard: shard)
         unsafe engine.plain.add(&record, target)
     }
 
@@ -158,10 +158,10 @@ extension PassThrough {
         let taken = unsafe now &- exchange.pointee.began
         let entry = unsafe exchange.pointee.entry.route.entry
         let meter = entry.memory.meter
-        if let leave = unsafe exchange.pointee.leave {
+        if let grant = unsafe exchange.pointee.grant {
             let traffic = entry.memory.traffic
             let change = traffic.answeringPlainly(
-                leave,
+                grant,
                 asked: { unsafe asked(exchange, client) },
                 of: entry.route,
                 random: random.next(),
@@ -169,9 +169,9 @@ extension PassThrough {
             )
             tell(change, entry.route)
         }
-        let bucket = meter.answeredPlainly(taken, now, lane: relay.ports.lane)
+        let bucket = meter.answeredPlainly(taken, now, shard: relay.ports.shard)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
-        meter.isAnswered(lane: relay.ports.lane)
+        meter.isAnswered(shard: relay.ports.shard)
         let route = unsafe exchange.pointee.entry.route
         unsafe exchange.pointee.streamed = record(exchange, answer, sender, client, taken, route)
         return taken
@@ -204,9 +204,9 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ entry: Snapshot.Entry
     ) {
-        guard let leave = unsafe exchange.pointee.leave.take() else { return }
+        guard let grant = unsafe exchange.pointee.grant.take() else { return }
         let (traffic, random) = (entry.memory.traffic, random.next())
-        let change = traffic.answerEndedPlainly(leave, end, asked, of: entry.route, random: random, loop.now)
+        let change = traffic.answerEndedPlainly(grant, end, asked, of: entry.route, random: random, loop.now)
         tell(change, entry.route)
     }
 
@@ -246,13 +246,13 @@ extension PassThrough {
             count: range.count
         )
         guard let trace = unsafe TraceID(parent: String(decoding: text, as: UTF8.self)) else { return }
-        meter.note(trace, taken, wall, in: bucket, now, lane: relay.ports.lane)
+        meter.note(trace, taken, wall, in: bucket, now, shard: relay.ports.shard)
     }
 
     /// The answer is with its caller, or its caller is gone: what the request held goes back.
     @inline(__always)
     func over(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ share: CallerShare?) {
-        unsafe exchange.pointee.entry.route.entry.state.leavePlainly()
+        unsafe exchange.pointee.entry.route.entry.state.releasePlainly()
         engine.countRunning(false)
         share?.end()
         unsafe loan.takeBack(exchange)

@@ -62,14 +62,14 @@ extension PassThrough {
         else { return false }
         id = claim.token.id
         guard let fields = unsafe compose(entry, line, base, count, isKept: true, now),
-            let (sender, leave) = outlet(entry, now)
+            let (sender, grant) = outlet(entry, now)
         else { return false }
         receiver.begunPassing(
             PassedDelivery(
                 route,
                 began: now,
                 wall: wall,
-                leave: leave,
+                grant: grant,
                 token: route.plain.credential == nil ? nil : entry.token,
                 sending: sender.sending
             )

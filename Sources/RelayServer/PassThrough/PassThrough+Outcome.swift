@@ -33,7 +33,7 @@ extension PassThrough {
         output.put(form.name)
         output.put("\":")
         // Each byte of the answer is six in a string at most.
-        let isLarge = answer.body.upperBound > PassThroughOutput.room / JSONText.longestEscape - 256
+        let isLarge = answer.body.upperBound > PassThroughOutput.capacity / JSONText.longestEscape - 256
         if isKept || isLarge {
             let head = unsafe Array(output.bytes[start...])
             let content = JSONContent(body.copied(from: 0), form)

@@ -30,7 +30,7 @@ extension PassThrough {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ wish: Wish,
         _ connection: Connection,
-        _ leave: AttemptGrant?,
+        _ grant: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> Adopted? {
         let route = unsafe exchange.pointee.entry.route
@@ -50,7 +50,7 @@ extension PassThrough {
             route.snapshot.vault,
             since: exchange.pointee.began,
             wall: exchange.pointee.wall,
-            leave: leave,
+            grant: grant,
             token: exchange.pointee.token,
             sending: sending
         )
@@ -73,7 +73,7 @@ extension PassThrough {
             relay,
             since: exchange.pointee.began
         )
-        unsafe exchange.pointee.leave = nil
+        unsafe exchange.pointee.grant = nil
         unsafe loan.takeBack(exchange)
         return run
     }
@@ -88,9 +88,9 @@ extension PassThrough {
     func broke(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ connection: Connection) {
         let record = unsafe refused(exchange, connection.client)
         let entry = unsafe exchange.pointee.entry.route.entry
-        if let leave = unsafe exchange.pointee.leave {
-            unsafe exchange.pointee.leave = nil
-            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random.next(), loop.now)
+        if let grant = unsafe exchange.pointee.grant {
+            unsafe exchange.pointee.grant = nil
+            entry.memory.traffic.endedUnjudged(grant, of: entry.route, random: random.next(), loop.now)
         }
         unsafe over(exchange, connection.share)
         relay.ports.sink.record(.requestRefused(record))

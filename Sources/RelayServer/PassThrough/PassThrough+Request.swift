@@ -52,15 +52,15 @@ extension PassThrough {
             return false
         }
         let kept = caller.keepsContent ? fields.end : count
-        var room: MemoryReservation?
+        var reservation: MemoryReservation?
         if kept > PassThroughLoan.kept {
-            room = connection.server.memory.hold(kept)
-            guard let room else {
+            reservation = connection.server.memory.reserve(kept)
+            guard let reservation else {
                 connection.ordinaryReason = .held
                 return false
             }
-            room.charge(to: connection.share)
-            if room.isOver(entry.route.snapshot.settings.callers, isRefused: false) {
+            reservation.charge(to: connection.share)
+            if reservation.isOver(entry.route.snapshot.settings.callers, isRefused: false) {
                 connection.ordinaryReason = .held
                 return false
             }
@@ -71,8 +71,8 @@ extension PassThrough {
         guard !connection.server.isDraining, engine.admitsPlainly(), !state.isPausedNow,
             connection.share?.crowd ?? 0 == 0, state.enterPlainly()
         else { return false }
-        guard let (sender, leave) = outlet(entry, now) else {
-            state.leavePlainly()
+        guard let (sender, grant) = outlet(entry, now) else {
+            state.releasePlainly()
             connection.ordinaryReason = refusal
             return false
         }
@@ -84,12 +84,12 @@ extension PassThrough {
         unsafe exchange.pointee.id = id
         unsafe exchange.pointee.began = now
         unsafe exchange.pointee.wall = wall
-        unsafe exchange.pointee.leave = leave
+        unsafe exchange.pointee.grant = grant
         if route.plain.credential != nil { unsafe exchange.pointee.token = entry.token }
-        if let room { unsafe exchange.pointee.room = room }
+        if let reservation { unsafe exchange.pointee.reservation = reservation }
         unsafe exchange.pointee.count = kept
         unsafe exchange.pointee.bytes.update(from: base, count: kept)
-        unsafe exchange.pointee.rest = line.rest
+        unsafe exchange.pointee.remainder = line.remainder
         unsafe exchange.pointee.trace = fields.trace
         unsafe exchange.pointee.method = Self.method(line.methodCount, base[1])
         unsafe caller.begunPassing(exchange, sender)
@@ -103,19 +103,19 @@ extension PassThrough {
     /// A kept connection to the route's upstream, with leave to use it; nil, having done nothing, where something holds it
     /// back: `refusal` says what.
     @inline(__always)
-    func outlet(_ entry: Entry, _ now: Int64) -> (sender: any PassThroughSender, leave: AttemptGrant?)? {
+    func outlet(_ entry: Entry, _ now: Int64) -> (sender: any PassThroughSender, grant: AttemptGrant?)? {
         guard let sender = sender(entry, now) else {
             refusal = .connection
             return nil
         }
         guard entry.route.plain.usesTraffic else { return (sender, nil) }
         let (memory, route) = (entry.route.entry.memory, entry.route.entry.route)
-        guard let leave = memory.traffic.leavePlainly(route, now) else {
+        guard let grant = memory.traffic.grantPlainly(route, now) else {
             sender.putBack()
             refusal = .held
             return nil
         }
-        return (sender, leave)
+        return (sender, grant)
     }
 
     /// Sends what was composed.
@@ -156,7 +156,7 @@ extension PassThrough {
         output.clear()
         unsafe output.put(base, 0..<line.methodCount + 1)
         output.put(plain.basePath)
-        unsafe output.put(base, line.rest)
+        unsafe output.put(base, line.remainder)
         if !plain.query.isEmpty { output.put(plain.query) }
         output.put(" HTTP/1.1\r\n")
         output.put(entry.upstream.hostLine)

@@ -12,7 +12,7 @@ import RelayRoute
     /// When the request came: on the monotonic clock in nanoseconds, and in milliseconds since 1970 UTC.
     var began: Int64 = 0
     var wall: Int64 = 0
-    var leave: AttemptGrant?
+    var grant: AttemptGrant?
     /// The credential that it was sent with.
     var token: Token?
     /// The request as it came.
@@ -20,11 +20,11 @@ import RelayRoute
     let capacity: Int
     var count = 0
     /// The memory that takes, of a large one.
-    var room: MemoryReservation?
+    var reservation: MemoryReservation?
     /// The same of its answer.
-    var answerRoom: MemoryReservation?
+    var answerReservation: MemoryReservation?
     /// Path and query below the route, and the value of `Traceparent`, as places in `bytes`.
-    var rest = 0..<0
+    var remainder = 0..<0
     var trace = 0..<0
     /// As in `PassThroughRecords.methods`.
     var method: UInt8 = 0
@@ -36,7 +36,7 @@ import RelayRoute
     /// Path and query below the route; good for as long as the exchange holds the request.
     @inline(__always)
     @unsafe var target: UnsafeBufferPointer<UInt8> {
-        unsafe UnsafeBufferPointer(start: bytes + rest.lowerBound, count: rest.count)
+        unsafe UnsafeBufferPointer(start: bytes + remainder.lowerBound, count: remainder.count)
     }
 
     init(_ entry: PassThrough.Entry, capacity: Int) {
@@ -74,7 +74,9 @@ import RelayRoute
     @inline(__always)
     mutating func takeBack(_ exchange: UnsafeMutablePointer<PassThroughExchange>) {
         if unsafe exchange.pointee.token != nil { unsafe exchange.pointee.token = nil }
-        if unsafe exchange.pointee.answerRoom != nil { unsafe exchange.pointee.answerRoom = nil }
+        if unsafe exchange.pointee.answerReservation != nil {
+            unsafe exchange.pointee.answerReservation = nil
+        }
         guard unsafe free.count < PassThroughLoan.count,
             unsafe exchange.pointee.capacity <= PassThroughLoan.kept, unsafe !exchange.pointee.entry.isOver
         else { return unsafe PassThroughLoan.destroy(exchange) }

@@ -5,12 +5,12 @@ import RelayBase
     /// The bytes that a configuration adds to a message at most.
     static let own = 12_288
     /// The bytes that one read takes at most, and what is added to them.
-    static let room = 131_072 + own + 4_096
+    static let capacity = 131_072 + own + 4_096
 
     let base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
 
-    init() { unsafe base = .allocate(capacity: Self.room) }
+    init() { unsafe base = .allocate(capacity: Self.capacity) }
 
     deinit { unsafe base.deallocate() }
 

@@ -6,7 +6,7 @@ import RelayJSON
 ///
 /// A line that is not plain, for whatever reason, is left to `Submission`; one that is taken means the same to both.
 @safe struct PlainLine: ~Copyable {
-    private enum Place {
+    private enum Field {
         static let job = 0
         static let request = 1
         static let fields = 2
@@ -42,7 +42,7 @@ import RelayJSON
         for member in outline.members {
             guard member.isNamePlain else { return false }
             switch member.object {
-            case Place.job:
+            case Field.job:
                 switch member.name.count {
                 case 2 where line.stands("id", member.name):
                     guard let text = text(member), Submission.idLengths.contains(text.count) else {
@@ -60,7 +60,7 @@ import RelayJSON
                     guard member.kind == .object else { return false }
                 default: return false
                 }
-            case Place.request: guard take(member, line, &parts) else { return false }
+            case Field.request: guard take(member, line, &parts) else { return false }
             default: guard text(member) != nil else { return false }
             }
         }
@@ -157,7 +157,7 @@ import RelayJSON
         _ base: UnsafePointer<UInt8>
     ) -> Bool {
         var hasQuery: Bool?
-        for member in outline.members where member.object == Place.query {
+        for member in outline.members where member.object == Field.query {
             let isFirst = hasQuery ?? parts.path.allSatisfy { line[$0] != UInt8(ascii: "?") }
             hasQuery = false
             request.put(isFirst ? "?" : "&")
@@ -180,7 +180,7 @@ import RelayJSON
     ) -> Bool {
         var saysType = !parts.isJSON
         if parts.hasFields {
-            for (index, member) in outline.members.enumerated() where member.object == Place.fields {
+            for (index, member) in outline.members.enumerated() where member.object == Field.fields {
                 guard isPlainName(member.name, line), isFirstOfItsName(index, line) else { return false }
                 if member.name.count == 12, line.standsInAnyCase("content-type", member.name) {
                     saysType = true
@@ -189,7 +189,7 @@ import RelayJSON
         }
         if !saysType, parts.isFirst { request.put("Content-Type: application/json\r\n") }
         if parts.hasFields {
-            for member in outline.members where member.object == Place.fields {
+            for member in outline.members where member.object == Field.fields {
                 unsafe request.put(base, member.name)
                 request.put(": ")
                 unsafe request.put(base, member.value)
@@ -210,7 +210,7 @@ import RelayJSON
     private func isFirstOfItsName(_ index: Int, _ line: Span<UInt8>) -> Bool {
         let name = outline.members[index].name
         for member in outline.members[..<index]
-        where member.object == Place.fields && member.name.count == name.count {
+        where member.object == Field.fields && member.name.count == name.count {
             let isSame = zip(member.name, name).allSatisfy { lowercased(line[$0]) == lowercased(line[$1]) }
             if isSame { return false }
         }

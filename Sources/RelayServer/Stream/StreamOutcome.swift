@@ -31,6 +31,6 @@ enum StreamOutcome {
         if let response = outcome.answer, let content {
             JobAnswer.write(response, content, into: &json)
         }
-        return AnswerDocument(json, content, isLine: true, room: outcome.room)
+        return AnswerDocument(json, content, isLine: true, reservation: outcome.reservation)
     }
 }

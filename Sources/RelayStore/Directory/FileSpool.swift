@@ -15,7 +15,7 @@ final class FileSpool: BodySpool {
         var descriptor: Int32
         var length: UInt64 = 0
         /// The bytes that have not made a whole piece yet.
-        var rest: [UInt8] = []
+        var remainder: [UInt8] = []
         var checksums: [UInt32] = []
     }
 
@@ -53,10 +53,10 @@ final class FileSpool: BodySpool {
 
     private func write(_ piece: [UInt8]) throws(StoreError) {
         try state.withLock { state throws(StoreError) in
-            state.rest += piece
-            while state.rest.count >= StoredBodyFile.pieceSize {
-                let whole = Array(state.rest.prefix(StoredBodyFile.pieceSize))
-                state.rest.removeFirst(StoredBodyFile.pieceSize)
+            state.remainder += piece
+            while state.remainder.count >= StoredBodyFile.pieceSize {
+                let whole = Array(state.remainder.prefix(StoredBodyFile.pieceSize))
+                state.remainder.removeFirst(StoredBodyFile.pieceSize)
                 try put(whole, &state)
             }
         }
@@ -76,8 +76,8 @@ final class FileSpool: BodySpool {
     /// Writes the rest; then the file and its name are on disk.
     private func end() throws(StoreError) -> StoredBodyFile {
         try state.withLock { state throws(StoreError) in
-            if !state.rest.isEmpty { try put(state.rest, &state) }
-            state.rest = []
+            if !state.remainder.isEmpty { try put(state.remainder, &state) }
+            state.remainder = []
             guard state.descriptor >= 0 else {
                 throw StoreError(.closed, "cannot end a body that was given up")
             }

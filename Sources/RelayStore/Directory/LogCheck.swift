@@ -34,16 +34,16 @@ enum LogCheck {
         let file = ReadFile(descriptor: descriptor, path: path)
         let size = lseek(descriptor, 0, SEEK_END)
         guard size > 32, let header = try file.bytes(32, at: 0) else { return .empty }
-        let magic = word(header, 0)
+        let magic = uint32(header, 0)
         let isBig = magic & 1 == 1
-        let pageSize = Int(word(header, 8))
+        let pageSize = Int(uint32(header, 8))
         var sum = (first: UInt32(0), second: UInt32(0))
         add(header[0..<24], &sum, isBig: isBig)
         guard magic & 0xFFFF_FFFE == 0x377F_0682, (512...65_536).contains(pageSize),
-            pageSize.nonzeroBitCount == 1, sum.first == word(header, 24)
+            pageSize.nonzeroBitCount == 1, sum.first == uint32(header, 24)
         else { return try hasFrames(file, size: Int(size)) ? .damaged : .empty }
-        guard sum.second == word(header, 28) else {
-            return try hasFrames(file, size: Int(size), after: word(header, 16)) ? .damaged : .empty
+        guard sum.second == uint32(header, 28) else {
+            return try hasFrames(file, size: Int(size), after: uint32(header, 16)) ? .damaged : .empty
         }
 
         let frameSize = 24 + pageSize
@@ -53,20 +53,20 @@ enum LogCheck {
         var end = place
         while place + frameSize <= Int(size), let frame = try file.bytes(frameSize, at: place) {
             place += frameSize
-            let hasSalt = word(frame, 8) == word(header, 16) && word(frame, 12) == word(header, 20)
+            let hasSalt = uint32(frame, 8) == uint32(header, 16) && uint32(frame, 12) == uint32(header, 20)
             if !isWrong {
                 var next = sum
                 add(frame[0..<8], &next, isBig: isBig)
                 add(frame[24...], &next, isBig: isBig)
-                if hasSalt, next.first == word(frame, 16), next.second == word(frame, 20) {
+                if hasSalt, next.first == uint32(frame, 16), next.second == uint32(frame, 20) {
                     sum = next
                     // The last frame of a transaction says how large the database is.
-                    if word(frame, 4) != 0 { end = place }
+                    if uint32(frame, 4) != 0 { end = place }
                     continue
                 }
                 isWrong = true
             }
-            if hasSalt, word(frame, 0) != 0, word(frame, 4) != 0 {
+            if hasSalt, uint32(frame, 0) != 0, uint32(frame, 4) != 0 {
                 commitsBehind += 1
                 if commitsBehind == 2 { return .damaged }
             }
@@ -93,7 +93,7 @@ enum LogCheck {
         after salt: UInt32? = nil
     ) throws(PosixError) -> Bool {
         guard size >= 32 + 24 + 512, let frame = try file.bytes(24, at: 32) else { return false }
-        return frame.contains { $0 != 0 } && salt != word(frame, 8) &+ 1
+        return frame.contains { $0 != 0 } && salt != uint32(frame, 8) &+ 1
     }
 
     private static func add(
@@ -111,7 +111,7 @@ enum LogCheck {
         }
     }
 
-    private static func word(_ bytes: [UInt8], _ index: Int) -> UInt32 {
+    private static func uint32(_ bytes: [UInt8], _ index: Int) -> UInt32 {
         bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

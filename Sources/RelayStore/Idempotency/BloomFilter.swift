@@ -13,21 +13,21 @@ struct BloomFilter {
 
     mutating func insert(_ value: KeyedHash.Value) {
         for probe in 0..<Self.probes {
-            let bit = place(value, probe)
+            let bit = bitIndex(value, probe)
             bytes[bit >> 3] |= 1 << UInt8(bit & 7)
         }
     }
 
     func mayContain(_ value: KeyedHash.Value) -> Bool {
         for probe in 0..<Self.probes {
-            let bit = place(value, probe)
+            let bit = bitIndex(value, probe)
             if bytes[bit >> 3] & 1 << UInt8(bit & 7) == 0 { return false }
         }
         return true
     }
 
     /// Two hashes make as many as are wanted (Kirsch and Mitzenmacher 2006).
-    private func place(_ value: KeyedHash.Value, _ probe: Int) -> Int {
+    private func bitIndex(_ value: KeyedHash.Value, _ probe: Int) -> Int {
         let hash = value.high &+ UInt64(probe) &* (value.low | 1)
         return Int(hash % UInt64(bytes.count * 8))
     }

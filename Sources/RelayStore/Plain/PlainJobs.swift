@@ -42,7 +42,7 @@ struct PlainJobs {
         @safe @exclusivity(unchecked) private var numbers: [ClaimTurns.Party] = []
         /// Parties without any that are kept all the same: most are back in a moment.
         private static let idleParties = 8
-        /// All that wait or run, each with the time of its acceptance and the lane it waits in, or waited in.
+        /// All that wait or run, each with the time of its acceptance and the queue it waits in, or waited in.
         var open = PlainLine()
         /// Whether one of them was accepted by an earlier wall clock than one before it.
         var hasStepped = false
@@ -52,64 +52,64 @@ struct PlainJobs {
         fileprivate var isChanged = false
         fileprivate var told: Int64?
 
-        func add(_ seq: Int64, created: Int64, lane: JobLane?) {
+        func add(_ seq: Int64, created: Int64, queue: JobQueue?) {
             if open.first == nil { hasStepped = false } else if created < lastCreated { hasStepped = true }
             lastCreated = created
-            open.append(PlainLine.Job(seq: seq, at: created, mark: lane?.value ?? -1))
+            open.append(PlainLine.Job(seq: seq, at: created, mark: queue?.value ?? -1))
         }
 
         var hasWaiting: Bool { waiting > 0 }
 
         /// The next party behind that one of which some wait.
         func party(behind party: ClaimTurns.Party) -> ClaimTurns.Party? {
-            let index = place(of: party + 1)
+            let index = index(of: party + 1)
             return index < numbers.count ? numbers[index] : nil
         }
 
         /// The priorities of which some of the party wait, a bit each.
         func priorities(of party: ClaimTurns.Party) -> UInt8 { known(party)?.waiting ?? 0 }
 
-        /// The first that waits in a lane.
-        func first(in lane: JobLane) -> PlainLine.Job? { known(lane.party)?.lines[lane.priority].first }
+        /// The first that waits in a queue.
+        func first(in queue: JobQueue) -> PlainLine.Job? { known(queue.party)?.lines[queue.priority].first }
 
         /// Calls `body` with each that waits.
         func eachWaiting(_ body: (PlainLine.Job) -> Void) {
             for number in numbers { for line in parties[number]?.lines ?? [] { line.each(body) } }
         }
 
-        fileprivate func wait(_ job: PlainLine.Job, in lane: JobLane) {
-            let party = known(lane.party) ?? made(lane.party)
+        fileprivate func wait(_ job: PlainLine.Job, in queue: JobQueue) {
+            let party = known(queue.party) ?? made(queue.party)
             if party.waiting == 0 {
-                numbers.insert(lane.party, at: place(of: lane.party))
+                numbers.insert(queue.party, at: index(of: queue.party))
             }
-            party.waiting |= 1 << lane.priority
-            party.lines[lane.priority].append(job)
+            party.waiting |= 1 << queue.priority
+            party.lines[queue.priority].append(job)
             waiting += 1
         }
 
-        fileprivate func removeFirst(in lane: JobLane) {
-            guard let party = known(lane.party) else { return }
-            party.lines[lane.priority].removeFirst()
-            left(party, lane)
+        fileprivate func removeFirst(in queue: JobQueue) {
+            guard let party = known(queue.party) else { return }
+            party.lines[queue.priority].removeFirst()
+            left(party, queue)
         }
 
         /// - Returns: whether it waited there.
-        fileprivate func remove(_ seq: Int64, in lane: JobLane) -> Bool {
-            guard let party = known(lane.party), party.lines[lane.priority].remove(seq) != nil else {
+        fileprivate func remove(_ seq: Int64, in queue: JobQueue) -> Bool {
+            guard let party = known(queue.party), party.lines[queue.priority].remove(seq) != nil else {
                 return false
             }
-            left(party, lane)
+            left(party, queue)
             return true
         }
 
-        private func left(_ party: Party, _ lane: JobLane) {
+        private func left(_ party: Party, _ queue: JobQueue) {
             waiting -= 1
-            guard party.lines[lane.priority].first == nil else { return }
-            party.waiting &= ~(1 << lane.priority)
+            guard party.lines[queue.priority].first == nil else { return }
+            party.waiting &= ~(1 << queue.priority)
             guard party.waiting == 0 else { return }
-            numbers.remove(at: place(of: lane.party))
+            numbers.remove(at: index(of: queue.party))
             guard parties.count > numbers.count + Self.idleParties else { return }
-            parties[lane.party] = nil
+            parties[queue.party] = nil
             last = nil
         }
 
@@ -127,7 +127,7 @@ struct PlainJobs {
             return party
         }
 
-        private func place(of party: ClaimTurns.Party) -> Int {
+        private func index(of party: ClaimTurns.Party) -> Int {
             var (low, high) = (0, numbers.count)
             while low < high {
                 let middle = low + (high - low) / 2
@@ -160,42 +160,42 @@ struct PlainJobs {
 
     subscript(_ route: Int64) -> Route? { routes[route] }
 
-    private mutating func place(_ route: Int64) -> Route {
+    private mutating func plainRoute(_ route: Int64) -> Route {
         if let known = routes[route] { return known }
         let new = Route()
         routes[route] = new
         return new
     }
 
-    private mutating func note(_ place: Route, _ route: Int64) {
-        guard !place.isChanged else { return }
-        place.isChanged = true
+    private mutating func note(_ plainRoute: Route, _ route: Int64) {
+        guard !plainRoute.isChanged else { return }
+        plainRoute.isChanged = true
         changed.append(route)
     }
 
     mutating func wait(
         _ seq: Int64,
         route: Int64,
-        _ lane: JobLane,
+        _ queue: JobQueue,
         runAt: Int64,
         expiresAt: Int64?,
         created: Int64
     ) {
-        let place = place(route)
-        place.wait(PlainLine.Job(seq: seq, at: runAt, mark: expiresAt ?? .max), in: lane)
-        place.add(seq, created: created, lane: lane)
+        let plainRoute = plainRoute(route)
+        plainRoute.wait(PlainLine.Job(seq: seq, at: runAt, mark: expiresAt ?? .max), in: queue)
+        plainRoute.add(seq, created: created, queue: queue)
         waiting += 1
         if let expiresAt { firstExpiry = min(firstExpiry, expiresAt) }
-        note(place, route)
+        note(plainRoute, route)
     }
 
     /// One that was born running, or that a start has found in a row of `claimed`.
     mutating func run(_ seq: Int64, _ job: Running) {
-        let place = place(job.route)
-        place.add(seq, created: job.created, lane: nil)
+        let plainRoute = plainRoute(job.route)
+        plainRoute.add(seq, created: job.created, queue: nil)
         running[seq] = job
         if job.claim != 0 { claims[job.claim]?.left += 1 }
-        note(place, job.route)
+        note(plainRoute, job.route)
     }
 
     /// The number of a row that claims are about to be put into.
@@ -233,16 +233,16 @@ struct PlainJobs {
     /// Those that wait among the positions.
     func waiting(in positions: ClosedRange<Int64>) -> [Int64] {
         var found: [Int64] = []
-        for place in routes.values {
-            place.eachWaiting { if positions.contains($0.seq) { found.append($0.seq) } }
+        for plainRoute in routes.values {
+            plainRoute.eachWaiting { if positions.contains($0.seq) { found.append($0.seq) } }
         }
         return found.sorted()
     }
 
-    /// The first that waits in a lane is claimed.
-    mutating func claimFirst(in lane: JobLane, _ seq: Int64, _ job: Running) {
-        guard let place = routes[job.route] else { return }
-        place.removeFirst(in: lane)
+    /// The first that waits in a queue is claimed.
+    mutating func claimFirst(in queue: JobQueue, _ seq: Int64, _ job: Running) {
+        guard let plainRoute = routes[job.route] else { return }
+        plainRoute.removeFirst(in: queue)
         waiting -= 1
         running[seq] = job
         claims[job.claim]?.left += 1
@@ -252,11 +252,11 @@ struct PlainJobs {
     ///
     /// - Returns: the row of `claimed` that has no other job.
     mutating func close(_ seq: Int64, route: Int64) -> Int64? {
-        guard let place = routes[route] else { return nil }
-        let open = place.open.remove(seq)
-        if open != nil { note(place, route) }
+        guard let plainRoute = routes[route] else { return nil }
+        let open = plainRoute.open.remove(seq)
+        if open != nil { note(plainRoute, route) }
         guard let job = running.removeValue(forKey: seq) else {
-            if let open, place.remove(seq, in: JobLane(value: open.mark)) { waiting -= 1 }
+            if let open, plainRoute.remove(seq, in: JobQueue(value: open.mark)) { waiting -= 1 }
             return nil
         }
         guard job.claim != 0, let left = claims[job.claim]?.left else { return nil }
@@ -272,8 +272,8 @@ struct PlainJobs {
     mutating func expired(by now: Int64, _ limit: Int) -> [Int64] {
         guard firstExpiry <= now else { return [] }
         var (found, next): ([Int64], Int64) = ([], .max)
-        for place in routes.values {
-            place.eachWaiting { job in
+        for plainRoute in routes.values {
+            plainRoute.eachWaiting { job in
                 if job.mark <= now, found.count < limit {
                     found.append(job.seq)
                 } else {
@@ -290,11 +290,11 @@ struct PlainJobs {
         guard !changed.isEmpty else { return [] }
         var news: [(Int64, Int64?)] = []
         for route in changed {
-            guard let place = routes[route] else { continue }
-            place.isChanged = false
-            let oldest = place.oldest
-            guard oldest != place.told else { continue }
-            place.told = oldest
+            guard let plainRoute = routes[route] else { continue }
+            plainRoute.isChanged = false
+            let oldest = plainRoute.oldest
+            guard oldest != plainRoute.told else { continue }
+            plainRoute.told = oldest
             news.append((route, oldest))
         }
         changed.removeAll(keepingCapacity: true)
@@ -304,10 +304,10 @@ struct PlainJobs {
     /// Tells of every route again what is other than `before` has told.
     mutating func tellAgain(of before: PlainJobs) {
         for (route, known) in before.routes {
-            let place = place(route)
-            place.told = known.told
-            note(place, route)
+            let plainRoute = plainRoute(route)
+            plainRoute.told = known.told
+            note(plainRoute, route)
         }
-        for (route, place) in routes { note(place, route) }
+        for (route, plainRoute) in routes { note(plainRoute, route) }
     }
 }

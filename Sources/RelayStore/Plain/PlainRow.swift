@@ -4,7 +4,7 @@ import RelayJobs
 struct PlainRow {
     var seq: Int64
     var route: Int64
-    var lane: Int64
+    var queue: Int64
     var runAt: Int64
     var expiresAt: Int64?
     /// Wall milliseconds.
@@ -18,7 +18,7 @@ struct PlainRow {
     var body: [UInt8]
 
     private static let layout: UInt64 = 1
-    static let damagedLane: Int64 = -1
+    static let damagedQueue: Int64 = -1
 
     static let columns = "seq, route, lane, run_at, expires, created, user, record"
 
@@ -44,22 +44,22 @@ struct PlainRow {
         self.created = created
         self.record = record
         self.body = body
-        lane = Int64(min(record.priority, 7))
+        queue = Int64(min(record.priority, 7))
         user = record.submitter?.user
     }
 
     /// Where it waits once it is due.
-    var waitingLane: JobLane { JobLane(ClaimTurns.party(of: user), Int(lane)) }
+    var waitingQueue: JobQueue { JobQueue(ClaimTurns.party(of: user), Int(queue)) }
 
     /// It waits for its time.
     mutating func schedule(at time: Int64) {
-        lane = JobRow.scheduledLane
+        queue = JobRow.scheduledQueue
         runAt = time
     }
 
     /// It is claimed as it is accepted.
     mutating func run(token: UInt64, _ begun: BegunAttempt) {
-        lane = JobRow.runningLane
+        queue = JobRow.runningQueue
         self.token = token
         self.begun = begun
     }
@@ -68,7 +68,7 @@ struct PlainRow {
     private var sum: Checksum {
         var sum = Checksum(of: seq)
         sum.add(route)
-        sum.add(lane)
+        sum.add(queue)
         sum.add(runAt)
         sum.add(expiresAt ?? -1)
         sum.add(created)
@@ -116,7 +116,7 @@ struct PlainRow {
             created: row.int(5)
         )
         expiresAt = row.optionalInt(4)
-        if row.int(2) == JobRow.scheduledLane { schedule(at: runAt) }
+        if row.int(2) == JobRow.scheduledQueue { schedule(at: runAt) }
         if let begun { run(token: token, begun) }
     }
 }
@@ -140,7 +140,7 @@ extension JobRow {
             bodyLength: UInt64(plain.body.count)
         )
         isPlain = true
-        if plain.lane == Self.scheduledLane {
+        if plain.queue == Self.scheduledQueue {
             self.machine.state = .scheduled
             self.machine.reason = .notBefore
         }

@@ -58,12 +58,12 @@ extension JobQuery {
             while try select.step() {
                 let seq = select.int(0)
                 let lane = select.int(1)
-                if lane == JobRow.scheduledLane {
+                if lane == JobRow.scheduledQueue {
                     guard wanted.isScheduled else { continue }
                 } else if select.int(2) == 1 {
                     guard wanted.isOver else { continue }
                 } else if wanted.isWaiting != wanted.isRunning {
-                    let isRunning = lane == JobRow.runningLane || claimed.contains(seq)
+                    let isRunning = lane == JobRow.runningQueue || claimed.contains(seq)
                     guard isRunning == wanted.isRunning else { continue }
                 } else if !wanted.isWaiting {
                     continue
@@ -105,7 +105,7 @@ extension JobQuery {
         return Array(blocks.sorted { isUp ? $0 < $1 : $0 > $1 }.prefix(Self.blocks))
     }
 
-    /// Position, lane, and whether it is over.
+    /// Position, queue, and whether it is over.
     private func select() throws(StoreError) -> Statement {
         var conditions = ["plain.seq BETWEEN ?1 AND ?2", "(?3 IS NULL OR plain.route = ?3)"]
         // Without a state it is told that a damaged one is damaged.

@@ -10,22 +10,22 @@ final class StoreReader {
     /// Where each route's search for its oldest unfinished job goes on.
     private var oldestKnown: [Int64: Int64] = [:]
 
-    private let patience: Duration
+    private let timeout: Duration
     /// A machine that is busy with other things makes reads late that are not long.
     private static let tries = 5
 
-    init(_ path: String, shared: StoreShared, patience: Duration) throws(StoreError) {
+    init(_ path: String, shared: StoreShared, timeout: Duration) throws(StoreError) {
         database = try Database(path, readOnly: true)
         try database.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; PRAGMA query_only = ON")
         // The first look opens the log. A look at an empty file in the database's place would have SQLite take the log
         // for a stray one and remove it, and with it the jobs that only the log has.
         try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
         self.shared = shared
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// When a page goes out with what it has: well before its read is given up.
-    private var pageEnd: Int64 { SystemClock.monotonic() + (patience / 2).saturatedNanoseconds }
+    private var pageEnd: Int64 { SystemClock.monotonic() + (timeout / 2).saturatedNanoseconds }
 
     /// Reads from one state of the store; from a later one when that took too long.
     func read<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
@@ -44,7 +44,7 @@ final class StoreReader {
 
     private func readOnce<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         do throws(StoreError) {
-            return try database.bounded(patience) { () throws(StoreError) in
+            return try database.bounded(timeout) { () throws(StoreError) in
                 try database.statement("BEGIN").run()
                 defer { try? database.statement("COMMIT").run() }
                 return try body()
@@ -227,7 +227,7 @@ final class StoreReader {
         select.bind(1, route)
         select.bind(3, timeline.line(ofWall: moment.wall))
         // Between them is what is scheduled or runs.
-        for (low, high) in [(-1, JobRow.scheduledLane - 1), (JobRow.runningLane, .max)] {
+        for (low, high) in [(-1, JobRow.scheduledQueue - 1), (JobRow.runningQueue, .max)] {
             lanes.bind(2, low)
             lanes.bind(3, high)
             while let lane = try lanes.numbers().first {

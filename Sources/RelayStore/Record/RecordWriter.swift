@@ -5,37 +5,37 @@ import RelayBase
 /// It is on the way of every job: whether there is room is asked once a value, not once a byte.
 struct RecordWriter {
     /// The bytes that are written, and room behind them.
-    private var room: [UInt8]
+    private var buffer: [UInt8]
     private var count = 0
     private static let longestNumber = 10
 
-    init(capacity: Int = 512) { room = [UInt8](repeating: 0, count: capacity) }
+    init(capacity: Int = 512) { buffer = [UInt8](repeating: 0, count: capacity) }
 
-    var bytes: [UInt8] { Array(room[..<count]) }
+    var bytes: [UInt8] { Array(buffer[..<count]) }
 
     /// Forgets what is written, and keeps its room, unless it is more than most records need.
     mutating func removeAll() {
         count = 0
-        if room.count > Self.keptRoom { room = [] }
+        if buffer.count > Self.keptCapacity { buffer = [] }
     }
 
-    private static let keptRoom = 131_072
+    private static let keptCapacity = 131_072
 
     /// Lends what is written.
     func withBytes<E: Error>(_ body: (Span<UInt8>) throws(E) -> Void) throws(E) {
-        try body(room.span.extracting(..<count))
+        try body(buffer.span.extracting(..<count))
     }
 
     mutating func add(_ value: UInt64) {
         reserve(Self.longestNumber)
-        count += unsafe room.withUnsafeMutableBufferPointer { [count] room in
+        count += unsafe buffer.withUnsafeMutableBufferPointer { [count] buffer in
             var (rest, index) = (value, count)
             while rest >= 0x80 {
-                unsafe room[index] = UInt8(truncatingIfNeeded: rest) | 0x80
+                unsafe buffer[index] = UInt8(truncatingIfNeeded: rest) | 0x80
                 rest >>= 7
                 index += 1
             }
-            unsafe room[index] = UInt8(truncatingIfNeeded: rest)
+            unsafe buffer[index] = UInt8(truncatingIfNeeded: rest)
             return index + 1 - count
         }
     }
@@ -47,7 +47,7 @@ struct RecordWriter {
 
     mutating func add(_ value: Bool) {
         reserve(1)
-        room[count] = value ? 1 : 0
+        buffer[count] = value ? 1 : 0
         count += 1
     }
 
@@ -87,31 +87,31 @@ struct RecordWriter {
     /// The same where more than a place goes before the bytes into the sum.
     consuming func sealed(behind sum: Checksum) -> [UInt8] {
         seal(behind: sum)
-        room.removeLast(room.count - count)
-        return room
+        buffer.removeLast(buffer.count - count)
+        return buffer
     }
 
     /// Writes the checksum of that and of what is written.
     mutating func seal(behind sum: Checksum) {
         var sum = sum
-        unsafe room.withUnsafeBytes { unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        unsafe buffer.withUnsafeBytes { unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         reserve(4)
         for shift in [0, 8, 16, 24] as [UInt32] {
-            room[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
+            buffer[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
             count += 1
         }
     }
 
     private mutating func reserve(_ more: Int) {
-        guard room.count - count < more else { return }
-        room += repeatElement(0, count: max(room.count, more))
+        guard buffer.count - count < more else { return }
+        buffer += repeatElement(0, count: max(buffer.count, more))
     }
 
     private mutating func put(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else { return }
         reserve(bytes.count)
-        unsafe room.withUnsafeMutableBytes { [count] room in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+        unsafe buffer.withUnsafeMutableBytes { [count] buffer in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
         }
         count += bytes.count
     }

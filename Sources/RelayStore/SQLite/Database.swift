@@ -141,7 +141,7 @@ extension Database {
     /// Lets nothing that was deleted or moved stay in the file, once the log is in it.
     ///
     /// `secure_delete` alone leaves copies of rows in pages that they were moved from.
-    func leaveNoTraces() throws(StoreError) {
+    func eraseTraces() throws(StoreError) {
         try execute("PRAGMA secure_delete = ON")
         // Such a file has pages whose first byte only looks like the kind of a b-tree's.
         guard try number("PRAGMA auto_vacuum") == 0 else {

@@ -102,7 +102,7 @@ enum Schema {
         // Plain jobs, and the ids of all jobs in a table of their own; in the order of the index that they come from, so
         // that a million take a second at most.
         plainTables + "INSERT INTO id SELECT id, seq FROM job ORDER BY id; DROP INDEX job_id",
-        // Lanes of users (`JobLane`). Jobs that wait have those of nobody until they are given theirs, some at a time: a
+        // Lanes of users (`JobQueue`). Jobs that wait have those of nobody until they are given theirs, some at a time: a
         // million rows would keep a start for seconds.
         "INSERT INTO meta(k, v) VALUES('unturned', 1)",
     ]

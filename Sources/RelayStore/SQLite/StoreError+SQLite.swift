@@ -24,7 +24,7 @@ extension StoreError {
             )
         case SQLITE_INTERRUPT:
             return StoreError(.slow, "cannot \(call) in \(place): it took too long; ask for less at a time")
-        case _ where Self.needRoom.contains(result) && [EFBIG, EDQUOT, ENOSPC].contains(system):
+        case _ where Self.diskFull.contains(result) && [EFBIG, EDQUOT, ENOSPC].contains(system):
             return StoreError(
                 .full,
                 "cannot \(call) in \(place): \(Errno(rawValue: system)); make room for it"
@@ -41,7 +41,7 @@ extension StoreError {
     /// Results of steps that fail for want of room and leave the disk as it was; Swift does not see most of the names.
     ///
     /// A sync is not among them: what it should have put on disk may be lost.
-    private static let needRoom: [Int32] = [
+    private static let diskFull: [Int32] = [
         SQLITE_CANTOPEN,
         SQLITE_IOERR | 3 << 8,  // SQLITE_IOERR_WRITE
         SQLITE_IOERR | 6 << 8,  // SQLITE_IOERR_TRUNCATE

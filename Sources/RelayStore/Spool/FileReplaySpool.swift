@@ -10,7 +10,7 @@ import Synchronization
 /// The last part of a disk is left to the job store: what is only a convenience must not make it refuse jobs.
 package final class FileReplaySpool: ReplaySpool {
     fileprivate let thread: WorkerThread<SpoolDirectory>
-    fileprivate let room: Mutex<SpoolQuota>
+    fileprivate let quota: Mutex<SpoolQuota>
     private let files = Atomic<UInt64>(0)
 
     /// - Parameters:
@@ -25,19 +25,19 @@ package final class FileReplaySpool: ReplaySpool {
     ) throws(StoreError) {
         let directory = try SpoolDirectory(state + "/spool", reserve)
         thread = try WorkerThread("spool") { directory }
-        room = Mutex(SpoolQuota(limit: limit))
+        quota = Mutex(SpoolQuota(limit: limit))
     }
 
     deinit { thread.close() }
 
     /// Bytes that copies take or have room for, and may take.
-    package var usage: SpoolQuota { room.withLock { $0 } }
+    package var usage: SpoolQuota { quota.withLock { $0 } }
 
-    package func configure(limit: UInt64) { room.withLock { $0.configured(limit: limit) } }
+    package func configure(limit: UInt64) { quota.withLock { $0.configured(limit: limit) } }
 
     package func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy {
         let limit = usage.limit
-        if let length, length > limit { throw FileReplaySpool.noRoom(limit) }
+        if let length, length > limit { throw FileReplaySpool.noSpace(limit) }
         // A caller that waits for the disk behind others would have no copy in time.
         guard thread.activity.duration(at: SystemClock.monotonic()) < FileReplaySpool.stall else {
             throw StoreError(.failed, "the disk of its copy does not move")
@@ -48,7 +48,7 @@ package final class FileReplaySpool: ReplaySpool {
     /// Nanoseconds that one operation lasts on a disk that does not move.
     private static let stall: Int64 = 1_000_000_000
 
-    fileprivate static func noRoom(_ limit: UInt64) -> StoreError {
+    fileprivate static func noSpace(_ limit: UInt64) -> StoreError {
         StoreError(.full, "it does not fit into what is left of limits.spool (\(limit) bytes)")
     }
 }
@@ -138,15 +138,15 @@ private final class FileCopy: ReplayCopy {
 
     deinit {
         let state = state.withLock { $0 }
-        spool.room.withLock { $0.gaveBack(state.taken) }
+        spool.quota.withLock { $0.gaveBack(state.taken) }
         // The kernel gives a large file's blocks back while it is closed.
         if state.descriptor >= 0 { spool.thread.start { _ in close(state.descriptor) } }
     }
 
     /// Content that is only announced has no room yet: one caller could else hold all the room with a few heads.
     private func take(_ count: UInt64) throws(StoreError) {
-        let limit: UInt64? = spool.room.withLock { $0.take(count) ? nil : $0.limit }
-        if let limit { throw FileReplaySpool.noRoom(limit) }
+        let limit: UInt64? = spool.quota.withLock { $0.take(count) ? nil : $0.limit }
+        if let limit { throw FileReplaySpool.noSpace(limit) }
         state.withLock { $0.taken += count }
     }
 

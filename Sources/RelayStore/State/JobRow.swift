@@ -68,21 +68,21 @@ struct JobRow {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { hasBody || hasAnswerBody }
 
-    static let scheduledLane: Int64 = 8
-    static let runningLane: Int64 = 9
+    static let scheduledQueue: Int64 = 8
+    static let runningQueue: Int64 = 9
 
     /// Where those who look for work, or for what runs, find it; nil where there is nothing to find.
-    var lane: Int64? {
+    var queue: Int64? {
         switch machine.state {
-        case .scheduled: Self.scheduledLane
-        case .running: Self.runningLane
-        default: waitingLane?.value
+        case .scheduled: Self.scheduledQueue
+        case .running: Self.runningQueue
+        default: waitingQueue?.value
         }
     }
 
     /// Where it waits to be claimed; nil while nobody may.
-    var waitingLane: JobLane? {
-        machine.isReady ? JobLane(ClaimTurns.party(of: user), Int(priority)) : nil
+    var waitingQueue: JobQueue? {
+        machine.isReady ? JobQueue(ClaimTurns.party(of: user), Int(priority)) : nil
     }
 
     var side: Int64? {

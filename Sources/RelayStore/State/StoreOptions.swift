@@ -21,7 +21,7 @@ package struct StoreOptions: Sendable {
     /// Ordering keys that may have changed in memory before they are written, sorted.
     package var orderingKeysInMemory = 32_768
     /// The longest time that a read may take: a longer one would hold back the writer's checkpoints.
-    package var readPatience: Duration = .milliseconds(100)
+    package var readTimeout: Duration = .milliseconds(100)
     package var sync: StoreSync = .full
     package var fault: StoreFault?
     package var events = JobStoreEvents()

@@ -19,7 +19,7 @@ struct AcceptedJobCache {
     private var jobs: [Job?] = []
 
     subscript(_ seq: Int64) -> PlainRow? {
-        guard !jobs.isEmpty, let job = jobs[Self.place(seq)], job.row.seq == seq else { return nil }
+        guard !jobs.isEmpty, let job = jobs[Self.slot(seq)], job.row.seq == seq else { return nil }
         return job.row
     }
 
@@ -29,15 +29,15 @@ struct AcceptedJobCache {
             return
         }
         if jobs.isEmpty { jobs = Array(repeating: nil, count: Self.count) }
-        jobs[Self.place(row.seq)] = Job(row)
+        jobs[Self.slot(row.seq)] = Job(row)
     }
 
     mutating func remove(_ seq: Int64) {
-        guard !jobs.isEmpty, jobs[Self.place(seq)]?.row.seq == seq else { return }
-        jobs[Self.place(seq)] = nil
+        guard !jobs.isEmpty, jobs[Self.slot(seq)]?.row.seq == seq else { return }
+        jobs[Self.slot(seq)] = nil
     }
 
     mutating func removeAll() { jobs = [] }
 
-    private static func place(_ seq: Int64) -> Int { Int(truncatingIfNeeded: seq) & (count - 1) }
+    private static func slot(_ seq: Int64) -> Int { Int(truncatingIfNeeded: seq) & (count - 1) }
 }

@@ -3,11 +3,11 @@ import RelayJobs
 
 /// One call that claims jobs of a route, as far as it has come.
 struct ClaimCall {
-    /// Jobs of a lane that are not plain, as far as they have been looked up.
+    /// Jobs of a queue that are not plain, as far as they have been looked up.
     struct Lookup {
         var rows: [(runAt: Int64, seq: Int64)] = []
         var next = 0
-        /// Whether the lane had no more.
+        /// Whether the queue had no more.
         var isAll = false
 
         var first: (runAt: Int64, seq: Int64)? { next < rows.count ? rows[next] : nil }
@@ -17,13 +17,13 @@ struct ClaimCall {
     let route: Int64
     let limit: Int
     /// Plain jobs of the route.
-    let place: PlainJobs.Route?
+    let plainRoute: PlainJobs.Route?
     var turns: ClaimTurns
     var plainClaims: PlainClaims
     var batch = ClaimBatch()
-    /// Lanes that may have others that are due.
-    var usualLanes = 0
-    var lookups: [JobLane: Lookup] = [:]
+    /// Queues that may have others that are due.
+    var usualQueues = 0
+    var lookups: [JobQueue: Lookup] = [:]
     /// Jobs that the index has named though they could not be claimed.
     var passed: Set<Int64> = []
 
@@ -31,13 +31,13 @@ struct ClaimCall {
         _ name: String,
         _ route: Int64,
         _ begun: BegunAttempt,
-        _ place: PlainJobs.Route?,
+        _ plainRoute: PlainJobs.Route?,
         _ turns: ClaimTurns,
         limit: Int
     ) {
         routeName = name
         self.route = route
-        self.place = place
+        self.plainRoute = plainRoute
         self.turns = turns
         self.limit = limit
         plainClaims = PlainClaims(row: ClaimedRow(begun))
@@ -67,7 +67,7 @@ extension StoreWriter {
             guard due != 0 else { continue }
             let priority = call.turns.urgency(party, due)
             // One that cannot be claimed takes no turn.
-            if try claimFirst(in: JobLane(party, priority), &call) {
+            if try claimFirst(in: JobQueue(party, priority), &call) {
                 call.turns.took(priority, party, due)
             }
             return true
@@ -76,8 +76,8 @@ extension StoreWriter {
     }
 
     private func nextParty(behind party: ClaimTurns.Party, _ call: ClaimCall) -> ClaimTurns.Party? {
-        let plain = call.place?.party(behind: party)
-        guard call.usualLanes > 0, let other = usual[call.route]?.party(behind: party, by: now) else {
+        let plain = call.plainRoute?.party(behind: party)
+        guard call.usualQueues > 0, let other = usual[call.route]?.party(behind: party, by: now) else {
             return plain
         }
         return min(plain ?? other, other)
@@ -89,21 +89,21 @@ extension StoreWriter {
         _ call: inout ClaimCall
     ) throws(StoreError) -> UInt8 {
         // A plain job that waits is due.
-        var due = call.place?.priorities(of: party) ?? 0
-        guard call.usualLanes > 0 else { return due }
-        for lane in usual[call.route]?.lanes(of: party, by: now) ?? []
+        var due = call.plainRoute?.priorities(of: party) ?? 0
+        guard call.usualQueues > 0 else { return due }
+        for lane in usual[call.route]?.queues(of: party, by: now) ?? []
         where try firstUsual(in: lane, &call) != nil {
             due |= 1 << lane.priority
         }
         return due
     }
 
-    /// Claims the first job of a lane, of both kinds.
+    /// Claims the first job of a queue, of both kinds.
     ///
     /// - Returns: false when it could not be: what waits is to be looked at anew.
-    private func claimFirst(in lane: JobLane, _ call: inout ClaimCall) throws(StoreError) -> Bool {
-        let plain = call.place?.first(in: lane)
-        let other = call.usualLanes > 0 ? try firstUsual(in: lane, &call) : nil
+    private func claimFirst(in lane: JobQueue, _ call: inout ClaimCall) throws(StoreError) -> Bool {
+        let plain = call.plainRoute?.first(in: lane)
+        let other = call.usualQueues > 0 ? try firstUsual(in: lane, &call) : nil
         if let plain, other.map({ (plain.at, plain.seq) < $0 }) ?? true {
             return try claimPlain(plain, lane, &call)
         }
@@ -118,13 +118,13 @@ extension StoreWriter {
         call.lookups = [:]
         usual[call.route]?.lost(lane)
         if !call.passed.insert(other.seq).inserted { try mendIndex(&call.passed) }
-        try findLanes(call.route)
+        try findQueues(call.route)
         return false
     }
 
-    /// The first job of a lane that is not plain; nil where none is due.
+    /// The first job of a queue that is not plain; nil where none is due.
     private func firstUsual(
-        in lane: JobLane,
+        in lane: JobQueue,
         _ call: inout ClaimCall
     ) throws(StoreError) -> (runAt: Int64, seq: Int64)? {
         if call.lookups[lane]?.first == nil {
@@ -135,9 +135,9 @@ extension StoreWriter {
         return call.lookups[lane]?.first.flatMap { $0.runAt <= now ? $0 : nil }
     }
 
-    private func lookUp(_ lane: JobLane, _ call: ClaimCall) throws(StoreError) -> ClaimCall.Lookup {
-        // The lanes share what is left; one that has the others' part is looked up again.
-        let count = call.left / max(1, call.usualLanes) + 1
+    private func lookUp(_ lane: JobQueue, _ call: ClaimCall) throws(StoreError) -> ClaimCall.Lookup {
+        // The queues share what is left; one that has the others' part is looked up again.
+        let count = call.left / max(1, call.usualQueues) + 1
         let select = try database.statement(
             "SELECT run_at, seq FROM job WHERE route = ? AND lane = ? ORDER BY run_at, seq LIMIT ?"
         )
@@ -151,8 +151,8 @@ extension StoreWriter {
         return lookup
     }
 
-    /// The first of a lane's lookup has been claimed.
-    private func took(_ lane: JobLane, _ call: inout ClaimCall) {
+    /// The first of a queue's lookup has been claimed.
+    private func took(_ lane: JobQueue, _ call: inout ClaimCall) {
         guard var lookup = call.lookups.removeValue(forKey: lane) else { return }
         lookup.next += 1
         if lookup.first != nil || lookup.isAll {

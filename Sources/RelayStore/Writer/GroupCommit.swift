@@ -58,7 +58,7 @@ final class GroupCommit {
     func run() {
         do throws(StoreError) {
             try lookAtPages()
-            isFull = !findRoom()
+            isFull = !checkSpace()
             lookAtDisk()
             publish()
             // The jobs that the opening has ended, and its notices.
@@ -171,7 +171,7 @@ extension GroupCommit {
     }
 
     private func commit(_ waiting: [CommitQueue.Task]) throws(StoreError) {
-        guard isInPlace() else {
+        guard isLinked() else {
             publish()
             for task in waiting { task.fail(gone) }
             return
@@ -212,7 +212,7 @@ extension GroupCommit {
                 continue
             }
             // Only who is told that a job is kept has to know that a start would find it.
-            let isKept = !tasks.contains { $0.kind == .accept } || isInPlace()
+            let isKept = !tasks.contains { $0.kind == .accept } || isLinked()
             // A caller that is answered and then looks sees the times that the answer was given by.
             publish()
             for (task, answer) in zip(tasks, answers) {
@@ -226,17 +226,17 @@ extension GroupCommit {
     }
 
     /// Whether the files that are written are those that a start would find.
-    private func isInPlace() -> Bool {
-        let isInPlace = writer.standing.allSatisfy(\.isThere)
-        guard isInPlace == isGone else { return isInPlace }
-        isGone = !isInPlace
+    private func isLinked() -> Bool {
+        let isLinked = writer.standing.allSatisfy(\.isThere)
+        guard isLinked == isGone else { return isLinked }
+        isGone = !isLinked
         let path = writer.database.path
         if isGone {
             options.events.notice(gone.message)
         } else {
             options.events.relief("the files of the job store \(path) are back: it accepts jobs")
         }
-        return isInPlace
+        return isLinked
     }
 
     private var gone: StoreError {
@@ -389,7 +389,7 @@ extension GroupCommit {
         nextTry = SystemClock.monotonic() + tryInterval
         // The space that the log takes on the disk is room as well.
         if isFull { try emptyLog() }
-        guard findRoom(), isFull else { return }
+        guard checkSpace(), isFull else { return }
         isFull = false
         regainedAt = SystemClock.monotonic()
         options.events.relief("the job store \(writer.database.path) has room again and accepts jobs")
@@ -399,7 +399,7 @@ extension GroupCommit {
     ///
     /// A start asks for as much as a store that was full: or another one would accept what this process refuses.
     /// - Returns: whether there is room for jobs.
-    private func findRoom() -> Bool {
+    private func checkSpace() -> Bool {
         let (size, available) = (UInt64(ballast.size), ballast.disk?.available ?? .max)
         let hasPages = 2 * freeBytes >= 3 * ballast.size && available >= size / 2
         // Without it free pages are there to be settled into, and the log has the disk to itself.

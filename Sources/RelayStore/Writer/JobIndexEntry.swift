@@ -14,7 +14,7 @@ struct JobIndexEntry: Equatable {
 
     var list: List
     var route: Int64 = 0
-    var word = ""
+    var key = ""
     /// Wall milliseconds.
     var at: Int64 = 0
 }
@@ -24,9 +24,9 @@ extension JobRow {
         guard machine.finishedAt == nil, mayBeMarked else { return [] }
         var marks: [JobIndexEntry] = []
         if date != nil { marks.append(JobIndexEntry(list: .dated)) }
-        if let key = supersedeKey { marks.append(JobIndexEntry(list: .superseding, route: route, word: key)) }
+        if let key = supersedeKey { marks.append(JobIndexEntry(list: .superseding, route: route, key: key)) }
         if let kind = machine.failureKind {
-            marks.append(JobIndexEntry(list: .failing, route: route, word: kind.rawValue, at: created))
+            marks.append(JobIndexEntry(list: .failing, route: route, key: kind.rawValue, at: created))
         }
         return marks
     }
@@ -61,7 +61,7 @@ extension Statement {
     fileprivate func run(_ mark: JobIndexEntry, _ seq: Int64) throws(StoreError) {
         bind(1, mark.list.rawValue)
         bind(2, mark.route)
-        bind(3, mark.word)
+        bind(3, mark.key)
         bind(4, mark.at)
         bind(5, seq)
         try run()

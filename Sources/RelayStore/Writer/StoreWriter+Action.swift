@@ -123,7 +123,7 @@ extension StoreWriter {
         }
         try removeID(old.id)
         forgetRow(old.seq)
-        noteLane(nil, before: old)
+        noteQueue(nil, before: old)
         try mark(nil, before: old)
         if old.hasActions { try forgetActions(of: old.seq) }
         count(old, -1)

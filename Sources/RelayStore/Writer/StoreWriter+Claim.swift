@@ -73,8 +73,8 @@ extension StoreWriter {
         guard let number = routes[route] else { return ClaimBatch() }
         var call = ClaimCall(route, number, begun, plain[number], turns[number] ?? ClaimTurns(), limit: limit)
         if try hasUsualDue(number) {
-            try findLanes(number)
-            call.usualLanes = usual[number]?.count(by: now) ?? 0
+            try findQueues(number)
+            call.usualQueues = usual[number]?.count(by: now) ?? 0
         }
         while call.left > 0, try claimNext(&call) {}
         turns[number] = call.turns

@@ -19,7 +19,7 @@ extension StoreWriter {
 
     private func put(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         let record = job.record
-        if job.hasNoRoom {
+        if job.lacksCapacity {
             let known = try job.idempotency.flatMap { key throws(StoreError) in
                 try keys.known(key, record, now: now, in: database)
             }
@@ -149,7 +149,7 @@ extension StoreWriter {
         insert.bind(4, row.priority)
         insert.bind(5, Int64(row.machine.state.rawValue))
         insert.bind(6, Int64(row.machine.reason?.rawValue ?? 0))
-        insert.bind(7, row.lane)
+        insert.bind(7, row.queue)
         insert.bind(8, row.side)
         insert.bind(9, row.machine.runAt)
         insert.bind(10, row.date)
@@ -170,7 +170,7 @@ extension StoreWriter {
         insert.bind(25, Int64(row.machine.attempts))
         insert.bind(26, Int64(row.machine.spentAttempts))
         try insert.run()
-        noteLane(row, before: nil)
+        noteQueue(row, before: nil)
     }
 
     func insertPayload(_ seq: Int64, _ record: JobRecord, _ body: StoredBody) throws(StoreError) {

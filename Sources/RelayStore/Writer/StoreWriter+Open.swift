@@ -48,7 +48,7 @@ extension StoreWriter {
             PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 0
             """
         )
-        try database.leaveNoTraces()
+        try database.eraseTraces()
         database.watchLog()
         return database
     }

@@ -25,7 +25,7 @@ extension StoreWriter {
         }
         guard try insertID(record.id, seq) else { return .duplicate(record.id) }
         try insert(plain)
-        if plain.lane == JobRow.scheduledLane {
+        if plain.queue == JobRow.scheduledQueue {
             noteScheduled(plain)
             return .accepted
         }
@@ -35,7 +35,7 @@ extension StoreWriter {
             self.plain.wait(
                 seq,
                 route: route,
-                plain.waitingLane,
+                plain.waitingQueue,
                 runAt: now,
                 expiresAt: plain.expiresAt,
                 created: plain.created
@@ -77,7 +77,7 @@ extension StoreWriter {
         )
         insert.bind(1, plain.seq)
         insert.bind(2, plain.route)
-        insert.bind(3, plain.lane)
+        insert.bind(3, plain.queue)
         insert.bind(4, plain.runAt)
         insert.bind(5, plain.expiresAt)
         insert.bind(6, plain.created)

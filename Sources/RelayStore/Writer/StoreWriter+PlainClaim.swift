@@ -8,12 +8,12 @@ struct PlainClaims {
 }
 
 extension StoreWriter {
-    /// Claims the plain job that is the first of its lane.
+    /// Claims the plain job that is the first of its queue.
     ///
-    /// - Returns: false when it could not be, and is in the lane no more.
+    /// - Returns: false when it could not be, and is in the queue no more.
     func claimPlain(
         _ next: PlainLine.Job,
-        _ lane: JobLane,
+        _ lane: JobQueue,
         _ call: inout ClaimCall
     ) throws(StoreError) -> Bool {
         let now = now
@@ -66,7 +66,7 @@ extension StoreWriter {
     }
 
     /// A job that could not be claimed is in the line no more, or the next look would find it again.
-    private func passed(_ seq: Int64, _ route: Int64, _ lane: JobLane) throws(StoreError) {
+    private func passed(_ seq: Int64, _ route: Int64, _ lane: JobQueue) throws(StoreError) {
         guard plain[route]?.first(in: lane)?.seq == seq else { return }
         try hidePlain(seq)
     }

@@ -5,7 +5,7 @@ import RelayJobs
 extension StoreWriter {
     /// The facts that the tables could not tell.
     struct PlainDamage {
-        /// Jobs that run, or whose row has no lane that there is.
+        /// Jobs that run, or whose row has no queue that there is.
         var jobs: [Int64] = []
         /// Among which positions the jobs of rows of `claimed` are.
         var claims: [ClosedRange<Int64>] = []
@@ -39,14 +39,14 @@ extension StoreWriter {
                 counts[select.int(1), default: (0, 0)].found += 1
                 if let claim = claimed[seq] {
                     try restore(seq, claim, into: &jobs, &damage)
-                } else if lane == JobRow.runningLane {
+                } else if lane == JobRow.runningQueue {
                     try restore(seq, nil, into: &jobs, &damage)
                 } else if (0..<8).contains(lane), runAt > .min, created > .min {
                     let user = select.optionalInt(6).map { UInt32(truncatingIfNeeded: $0) }
                     jobs.wait(
                         seq,
                         route: select.int(1),
-                        JobLane(ClaimTurns.party(of: user), Int(lane)),
+                        JobQueue(ClaimTurns.party(of: user), Int(lane)),
                         runAt: runAt,
                         expiresAt: select.optionalInt(4),
                         created: created
@@ -74,13 +74,13 @@ extension StoreWriter {
         return counts
     }
 
-    private typealias ClaimPlace = (number: Int64, token: UInt64)
+    private typealias ClaimKey = (number: Int64, token: UInt64)
 
     private func loadClaims(
         into jobs: inout PlainJobs,
         _ damage: inout PlainDamage
-    ) throws(StoreError) -> [Int64: ClaimPlace] {
-        var claimed: [Int64: ClaimPlace] = [:]
+    ) throws(StoreError) -> [Int64: ClaimKey] {
+        var claimed: [Int64: ClaimKey] = [:]
         let select = try database.statement("SELECT n, low, high, sum, record FROM claimed ORDER BY n")
         defer { select.reset() }
         while try select.step() {
@@ -101,7 +101,7 @@ extension StoreWriter {
 
     private func restore(
         _ seq: Int64,
-        _ claim: ClaimPlace?,
+        _ claim: ClaimKey?,
         into jobs: inout PlainJobs,
         _ damage: inout PlainDamage
     ) throws(StoreError) {
@@ -179,11 +179,11 @@ extension StoreWriter {
         defer { select.reset() }
         let isThere = try select.step()
         let lane = select.int(1)
-        guard !isThere || lane != PlainRow.damagedLane else { return }
+        guard !isThere || lane != PlainRow.damagedQueue else { return }
         let route = known ?? select.int(0)
         let user = select.optionalInt(2).map { UInt32(truncatingIfNeeded: $0) }
         select.reset()
-        let isScheduled = known == nil && lane == JobRow.scheduledLane
+        let isScheduled = known == nil && lane == JobRow.scheduledQueue
         if try !isOver(seq) {
             if let id = try id(of: seq), let name = routeNames[route] {
                 tell(JobChange(id: id, route: name, user: user, state: .dead, end: .corrupt))

@@ -31,7 +31,7 @@ extension StoreWriter {
                 attempts: attempts,
                 spent: spent,
                 kind: settlement.failureKind,
-                leavesDoubt: settlement.leavesDoubt,
+                isUncertain: settlement.isUncertain,
                 now: now
             )
         else { return try stale(settlement) }

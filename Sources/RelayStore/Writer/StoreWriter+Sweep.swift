@@ -27,12 +27,14 @@ extension StoreWriter {
         {
             try writeLine()
         }
-        report.rest = .milliseconds(min(Self.longestRest, max(0, (due ?? .max).subtractingSaturating(now))))
+        report.idleTime = .milliseconds(
+            min(Self.longestIdleTime, max(0, (due ?? .max).subtractingSaturating(now)))
+        )
         return report
     }
 
     /// Milliseconds; nobody is to reckon with more.
-    private static let longestRest: Int64 = 86_400_000
+    private static let longestIdleTime: Int64 = 86_400_000
     /// Milliseconds of the line that a crash may cost beside a clock that starts anew, while nothing is written.
     private static let longestUnwritten: Int64 = 3_600_000
 

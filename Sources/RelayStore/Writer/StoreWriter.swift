@@ -24,7 +24,7 @@ final class StoreWriter {
     var plain = PlainJobs()
     var lately = AcceptedJobCache()
     /// By route, where usual jobs wait; nothing of routes where nobody has looked yet.
-    var usual: [Int64: UsualLanes] = [:]
+    var usual: [Int64: UsualQueues] = [:]
     /// By route, whose turn it is.
     var turns: [Int64: ClaimTurns] = [:]
     /// Room in which the records of plain rows are written, one after the other.
@@ -171,7 +171,7 @@ extension StoreWriter {
             row.side == old.side && machine.runAt == old.machine.runAt
             && machine.expiresAt == old.machine.expiresAt
         try write(row, stays: stays)
-        noteLane(row, before: old)
+        noteQueue(row, before: old)
         try mark(row, before: old)
         if machine.state == .running || old.machine.state == .running { remember(row) }
         if old.machine.state != machine.state {
@@ -200,7 +200,7 @@ extension StoreWriter {
         update.bind(1, row.seq)
         update.bind(2, Int64(machine.state.rawValue))
         update.bind(3, Int64(machine.reason?.rawValue ?? 0))
-        update.bind(4, row.lane)
+        update.bind(4, row.queue)
         update.bind(5, machine.finishedAt)
         update.bind(6, Int64(machine.attempts))
         update.bind(7, Int64(machine.spentAttempts))

@@ -95,7 +95,7 @@ package enum JournalSink: Sendable, Equatable {
     private func opening(_ priority: JournalRecord.Priority, _ seconds: Int) -> String {
         switch self {
         case .native, .prefixedLines, .jsonLines: ""
-        case .plainLines, .colouredLines: "\(UTCTime.format(seconds: Int64(seconds))) \(priority.word): "
+        case .plainLines, .colouredLines: "\(UTCTime.format(seconds: Int64(seconds))) \(priority.text): "
         }
     }
 
@@ -119,7 +119,7 @@ package enum JournalSink: Sendable, Equatable {
 
 extension JournalRecord.Priority {
     /// The severity as people read it.
-    fileprivate var word: String {
+    fileprivate var text: String {
         switch self {
         case .emergency: "emergency"
         case .alert: "alert"

@@ -12,7 +12,7 @@ package final class Watchdog: Sendable {
     private let ping: @Sendable () -> Void
     private let stalled: @Sendable ([String]) -> Void
     private let look: @Sendable (Int64) -> Void
-    private let rests: @Sendable () -> Bool
+    private let isIdle: @Sendable () -> Bool
     private let pause = EventDescriptor()
 
     /// - Parameters:
@@ -21,14 +21,14 @@ package final class Watchdog: Sendable {
     ///   - ping: tells the manager.
     ///   - stalled: called with the names of the threads that stand still, once per change.
     ///   - look: called at every look, with the monotonic nanoseconds.
-    ///   - rests: whether nothing is under way, so that fewer looks are enough until `wake`.
+    ///   - isIdle: whether nothing is under way, so that fewer looks are enough until `wake`.
     package init(
         interval: Duration?,
         activities: @escaping @Sendable () -> [Activity],
         ping: @escaping @Sendable () -> Void,
         stalled: @escaping @Sendable ([String]) -> Void,
         look: @escaping @Sendable (Int64) -> Void = { _ in },
-        rests: @escaping @Sendable () -> Bool = { true }
+        isIdle: @escaping @Sendable () -> Bool = { true }
     ) {
         pace = WatchdogPace(interval: interval)
         self.activities = activities
@@ -36,7 +36,7 @@ package final class Watchdog: Sendable {
         self.ping = ping
         self.stalled = stalled
         self.look = look
-        self.rests = rests
+        self.isIdle = isIdle
     }
 
     /// The interval that `WatchdogSec=` asks of this process (sd_watchdog_enabled(3)); nil when it asks none.
@@ -81,6 +81,6 @@ package final class Watchdog: Sendable {
         case .withhold(let positions, let isNews):
             if isNews { stalled(positions.map { activities[$0].name }) }
         }
-        return pace.pause(durations, rests: rests())
+        return pace.pause(durations, isIdle: isIdle())
     }
 }

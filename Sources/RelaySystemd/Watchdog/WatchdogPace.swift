@@ -14,7 +14,7 @@ package struct WatchdogPace: Sendable, Equatable {
     }
 
     /// Until the next look; `durations` are the nanoseconds that the threads' present operations have lasted.
-    package func pause(_ durations: [Int64], rests: Bool) -> Duration {
-        rests && !durations.contains { $0 > 0 } ? long : short
+    package func pause(_ durations: [Int64], isIdle: Bool) -> Duration {
+        isIdle && !durations.contains { $0 > 0 } ? long : short
     }
 }

@@ -108,14 +108,14 @@ extension Connection {
             }
             fail(
                 .httpResponseIncomplete,
-                "\(place) closed the connection in the middle of the response body\(bodyProgress)",
+                "\(endpointText) closed the connection in the middle of the response body\(bodyProgress)",
                 sent: .unknown
             )
             return .failed
         case .failed(let fault):
             fail(
                 .httpResponseIncomplete,
-                "the connection broke in the middle of the response body: \(place): \(fault.detail)\(bodyProgress)",
+                "the connection broke in the middle of the response body: \(endpointText): \(fault.detail)\(bodyProgress)",
                 sent: .unknown
             )
             return .failed

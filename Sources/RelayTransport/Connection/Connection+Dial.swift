@@ -44,7 +44,7 @@ extension Connection {
                 throw Failure(
                     .connectionTimeout,
                     sent: .neverSent,
-                    "the TLS handshake with \(place) was not done \(dialling.within())",
+                    "the TLS handshake with \(endpointText) was not done \(dialling.within())",
                     exchange: exchange()
                 )
             }
@@ -73,15 +73,15 @@ extension Connection {
     func connect(_ places: [SocketAddress], _ dialling: Dialling) throws(Failure) {
         dialling.step = .connect
         dialling.connectBegan = loop.currentTime()
-        dialling.turns = AddressTurns(places)
+        dialling.order = DialOrder(places)
         try connectNext(dialling)
     }
 
     /// Tries the places that are left, up to the first that is connected to or has to be waited for.
     private func connectNext(_ dialling: Dialling) throws(Failure) {
-        while let (place, until) = dialling.turns.next(now: loop.currentTime(), limit: dialling.limit) {
+        while let (candidate, until) = dialling.order.next(now: loop.currentTime(), limit: dialling.limit) {
             do throws(Failure) {
-                guard try isConnected(place, by: until) else { return }
+                guard try isConnected(candidate, by: until) else { return }
             } catch {
                 dialling.failure = error
                 continue
@@ -93,12 +93,12 @@ extension Connection {
     }
 
     /// Whether the place is connected to at once; if not, that is under way, until `limit` at the latest.
-    private func isConnected(_ place: SocketAddress, by limit: Int64) throws(Failure) -> Bool {
-        address = place.description
-        if case .ip = place { interest = [.stream, .writable] }
+    private func isConnected(_ candidate: SocketAddress, by limit: Int64) throws(Failure) -> Bool {
+        address = candidate.description
+        if case .ip = candidate { interest = [.stream, .writable] }
         isReadable = false
         peerFinished = false
-        switch Socket.connect(to: place) {
+        switch Socket.connect(to: candidate) {
         case .failed(let errno): throw connectFailure(WireFault(connecting: errno))
         case .connected(let descriptor):
             try watch(descriptor)
@@ -123,7 +123,7 @@ extension Connection {
         dialling.failure = Failure(
             .connectionTimeout,
             sent: .neverSent,
-            "no connection to \(place) was made \(dialling.within(share: dialling.turns.areShares))",
+            "no connection to \(endpointText) was made \(dialling.within(share: dialling.order.areShares))",
             exchange: exchange()
         )
         try connectNext(dialling)
@@ -141,7 +141,7 @@ extension Connection {
         Failure(
             fault.kind,
             sent: .neverSent,
-            "cannot connect to \(place): \(fault.detail)",
+            "cannot connect to \(endpointText): \(fault.detail)",
             exchange: exchange()
         )
     }
@@ -180,7 +180,7 @@ extension Connection {
             throw Failure(
                 fault.kind,
                 sent: .neverSent,
-                "\(place): \(fault.detail)",
+                "\(endpointText): \(fault.detail)",
                 exchange: exchange()
             )
         case .done:

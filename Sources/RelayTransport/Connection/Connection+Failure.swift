@@ -39,7 +39,7 @@ extension Connection {
     }
 
     func fail(_ fault: WireFault) {
-        fail(fault.kind, "\(place): \(fault.detail)")
+        fail(fault.kind, "\(endpointText): \(fault.detail)")
     }
 
     /// Ends the request at hand because the answer breaks the protocol or its limits.
@@ -48,13 +48,13 @@ extension Connection {
         case .headTooLarge, .tooManyFields, .fieldNameTooLong:
             fail(
                 .httpResponseHeaderSectionSize,
-                "the answer of \(place): \(error.message)",
+                "the answer of \(endpointText): \(error.message)",
                 sent: .answered
             )
         default:
             fail(
                 .httpProtocolError,
-                "the answer of \(place) is not valid HTTP/1.1: \(error.message)"
+                "the answer of \(endpointText) is not valid HTTP/1.1: \(error.message)"
                     + (isTLS ? "; it is TLS: write https:// in the url" : ""),
                 sent: understoodHead ? .answered : nil
             )

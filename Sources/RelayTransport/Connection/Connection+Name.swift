@@ -5,7 +5,7 @@ import RelayRoute
 // The first step of a connection: where its host is, and whether it may be dialled there.
 extension Connection {
     /// How long a new answer is waited for where an old one is known, in nanoseconds.
-    private static let namePatience: Int64 = 500_000_000
+    private static let nameTimeout: Int64 = 500_000_000
 
     func lookUp(_ host: String, _ dialling: Dialling) throws(Failure) {
         if let address = IPAddress(host) { return try connect([address], host, dialling) }
@@ -18,7 +18,7 @@ extension Connection {
         if let answer { return try take(answer, host, dialling, since: start) }
         // Old addresses are better than none, and worse than new ones that come soon.
         let limit = dialling.limit
-        deadline = resolver.outdated(host) == nil ? limit : min(limit, start &+ Self.namePatience)
+        deadline = resolver.outdated(host) == nil ? limit : min(limit, start &+ Self.nameTimeout)
         arm()
     }
 

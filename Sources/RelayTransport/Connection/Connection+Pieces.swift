@@ -6,7 +6,7 @@ import RelayRoute
 // wants nothing the socket is not read, so that the peer has to wait.
 extension Connection: PieceSender {
     /// Reads of one connection in a turn of the loop; others come between those and the next.
-    private static let readsInTurn = 8
+    private static let readsPerIteration = 8
 
     /// Gives the body of the request with that serial to who takes it piece by piece.
     func handOver(_ serial: UInt64, to receiver: any PieceReceiver) -> Bool {
@@ -56,7 +56,7 @@ extension Connection: PieceSender {
     func readPieces() {
         var reads = 0
         while phase == .reading, body.isWanted, isReadable, let taker {
-            if reads == Self.readsInTurn {
+            if reads == Self.readsPerIteration {
                 let serial = serial
                 return loop.afterBatch { [self] in
                     if self.serial == serial { readPieces() }

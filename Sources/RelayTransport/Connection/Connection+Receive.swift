@@ -66,9 +66,12 @@ extension Connection {
     private func endedInHead() {
         if let writeFault { return fail(writeFault) }
         if headBytes.isEmpty, interimCount == 0 {
-            fail(.connectionTerminated, "\(place) closed the connection without an answer")
+            fail(.connectionTerminated, "\(endpointText) closed the connection without an answer")
         } else {
-            fail(.httpResponseIncomplete, "\(place) closed the connection in the middle of the response head")
+            fail(
+                .httpResponseIncomplete,
+                "\(endpointText) closed the connection in the middle of the response head"
+            )
         }
     }
 
@@ -93,7 +96,7 @@ extension Connection {
                     guard interimCount <= Self.maxInterim else {
                         return fail(
                             .httpProtocolError,
-                            "\(place) sent more than \(Self.maxInterim) interim answers"
+                            "\(endpointText) sent more than \(Self.maxInterim) interim answers"
                         )
                     }
                 }
@@ -135,7 +138,7 @@ extension Connection {
                 response.body = content.isEmpty ? .empty : .bytes(content)
                 finish(response, exchange, keepsAlive: body.keepsAlive && isClean)
             } else {
-                body.keep(content, in: pool.room(for: content.count))
+                body.keep(content, in: pool.reservation(for: content.count))
                 stream(response, exchange)
             }
         } catch {
@@ -152,7 +155,7 @@ extension Connection {
             return tell(.answer(InboundResponse(response: response, exchange: exchange)))
         }
         do throws(Failure) {
-            let decoded = try ContentDecoding.decoded(response, limits, pool.room)
+            let decoded = try ContentDecoding.decoded(response, limits, pool.reservation)
             tell(.answer(InboundResponse(response: decoded, exchange: exchange)))
         } catch {
             var failure = error
@@ -169,7 +172,7 @@ extension Connection {
         var response = response
         let source = ResponseBody(LoopBound(self, loop), loop, serial: serial, length: body.length)
         response.body = .stream(source)
-        if limits.decodesContent { response = ContentDecoding.decoding(response, limits, pool.room) }
+        if limits.decodesContent { response = ContentDecoding.decoding(response, limits, pool.reservation) }
         tell(.answer(InboundResponse(response: response, exchange: exchange)))
     }
 }

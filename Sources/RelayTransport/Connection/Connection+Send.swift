@@ -112,19 +112,19 @@ extension Connection {
         output.set(head: rest, body: lent, skipping: 0)
         output.advance(written - fromHead)
         // A body that is sent whole is held by whose it is.
-        output.room = pool.room(for: rest.count + (upload == nil ? 0 : lent.count))
+        output.reservation = pool.reservation(for: rest.count + (upload == nil ? 0 : lent.count))
         loop.watch(self, for: [.stream, .writable])
     }
 
     /// Goes on writing what was kept.
     func flush() {
         while !output.isEmpty {
-            switch unsafe output.withRest({ unsafe write($0, $1) }) {
+            switch unsafe output.withRemainder({ unsafe write($0, $1) }) {
             case .bytes(let count):
                 output.advance(count)
                 hasWritten = true
                 if hasPeerMoved(count) {
-                    return fail(.connectionWriteTimeout, "\(place) took the request at \(paceText)")
+                    return fail(.connectionWriteTimeout, "\(endpointText) took the request at \(paceText)")
                 }
             case .wouldBlock: return
             case .failed(let fault): return writeFailed(fault)

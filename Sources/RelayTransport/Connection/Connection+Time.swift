@@ -55,7 +55,7 @@ extension Connection {
 
     /// The answer's content comes too slowly.
     func crawls() {
-        let detail = "\(place) sent the response body at \(paceText)\(bodyProgress)"
+        let detail = "\(endpointText) sent the response body at \(paceText)\(bodyProgress)"
         fail(.connectionReadTimeout, detail, sent: .unknown)
     }
 
@@ -94,21 +94,21 @@ extension Connection {
         case .exchanging where awaitsSource:
             stalled("did not come \(isLate ? endText : idleText)")
         case .exchanging where isLate:
-            fail(.httpResponseTimeout, "no response head came from \(place) \(deadlineText)")
+            fail(.httpResponseTimeout, "no response head came from \(endpointText) \(deadlineText)")
         case .exchanging where !output.isEmpty, .reading where !output.isEmpty:
-            fail(.connectionWriteTimeout, "\(place) took no more of the request \(idleText)")
+            fail(.connectionWriteTimeout, "\(endpointText) took no more of the request \(idleText)")
         case .exchanging:
-            fail(.connectionReadTimeout, "\(place) sent nothing \(idleText)")
+            fail(.connectionReadTimeout, "\(endpointText) sent nothing \(idleText)")
         case .reading where isLate:
             fail(
                 .httpResponseTimeout,
-                "the rest of the response body did not come from \(place) \(deadlineText)"
+                "the rest of the response body did not come from \(endpointText) \(deadlineText)"
             )
         case .reading where awaitsSource: stalled("did not come \(idleText)")
         case .reading:
             fail(
                 .connectionReadTimeout,
-                "\(place) sent no more of the response body \(idleText)\(bodyProgress)"
+                "\(endpointText) sent no more of the response body \(idleText)\(bodyProgress)"
             )
         case .idle, .closed: break
         }
@@ -124,7 +124,7 @@ extension Connection {
     private var endText: String { transfer?.end.map { "within \($0.limit.text)" } ?? "by the deadline" }
 
     /// For messages: the origin and the address it has led to.
-    var place: String {
+    var endpointText: String {
         address.isEmpty || address == pool.key.origin.text || pool.key.origin.text.hasSuffix("//" + address)
             ? pool.key.origin.text : "\(pool.key.origin.text) (\(address))"
     }

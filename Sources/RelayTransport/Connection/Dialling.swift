@@ -19,7 +19,7 @@ final class Dialling {
     /// The setting that sets that, for messages; nil where nobody has said.
     private let timeLimit: TimeLimit?
     var step = Step.connect
-    var turns = AddressTurns([])
+    var order = DialOrder([])
     /// When the first address was tried.
     var connectBegan: Int64 = 0
     /// The failure of the last address that was tried.
@@ -43,20 +43,20 @@ final class Dialling {
 }
 
 /// Where a connection may lead, in order; each place but the last gets its share of the time that is left.
-struct AddressTurns {
-    private let places: [SocketAddress]
+struct DialOrder {
+    private let addresses: [SocketAddress]
     private var tried = 0
 
-    init(_ places: [SocketAddress]) { self.places = places }
+    init(_ addresses: [SocketAddress]) { self.addresses = addresses }
 
     /// Whether the first does not have all of the time.
-    var areShares: Bool { places.count > 1 }
+    var areShares: Bool { addresses.count > 1 }
 
     /// The place to try now, and until when; nil when none is left, or no time for another.
     mutating func next(now: Int64, limit: Int64) -> (place: SocketAddress, until: Int64)? {
-        guard tried < places.count, now < limit || tried == 0 else { return nil }
-        let share = (limit &- now) / Int64(places.count - tried)
+        guard tried < addresses.count, now < limit || tried == 0 else { return nil }
+        let share = (limit &- now) / Int64(addresses.count - tried)
         defer { tried += 1 }
-        return (places[tried], limit == .max ? limit : now + share)
+        return (addresses[tried], limit == .max ? limit : now + share)
     }
 }

@@ -55,7 +55,7 @@ final class OriginPool {
     }
 
     /// Counts so many bytes that a connection keeps already, until what is given goes.
-    func room(for bytes: Int) -> MemoryReservation? {
+    func reservation(for bytes: Int) -> MemoryReservation? {
         bytes > MemoryAccount.free ? account?.reserveUnchecked(bytes) : nil
     }
 

@@ -7,7 +7,7 @@ struct PendingOutput {
     private var body: [UInt8] = []
     private var bodyOffset = 0
     /// The memory that it takes, where nobody else counts that.
-    var room: MemoryReservation?
+    var reservation: MemoryReservation?
 
     var isEmpty: Bool { headOffset == head.count && bodyOffset == body.count }
 
@@ -21,7 +21,7 @@ struct PendingOutput {
     }
 
     /// Lends the rest, in order, as two runs.
-    func withRest<R>(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> R) -> R {
+    func withRemainder<R>(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> R) -> R {
         unsafe head.withUnsafeBytes { first in
             unsafe self.body.withUnsafeBytes { second in
                 unsafe body(

@@ -15,18 +15,18 @@ enum ContentDecoding {
     static func decoded(
         _ response: HTTPResponse,
         _ limits: ResponseLimits,
-        _ room: (Int) -> MemoryReservation? = { _ in nil }
+        _ reserve: (Int) -> MemoryReservation? = { _ in nil }
     ) throws(Failure) -> HTTPResponse {
         guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
-        guard bytes.count <= smallBody else { return decoding(response, limits, room) }
+        guard bytes.count <= smallBody else { return decoding(response, limits, reserve) }
         let inflater = Inflater(coding, expansion: limits.expansion)
         var content: [UInt8] = []
         var taken = 0
         let most = limits.body == .max ? Int.max : limits.body + 1
         do throws(Failure) {
             while taken < bytes.count || inflater.hasPending {
-                taken += try inflater.decode(bytes[taken...], into: &content, room: most)
-                guard content.count <= limits.body else { return decoding(response, limits, room) }
+                taken += try inflater.decode(bytes[taken...], into: &content, capacity: most)
+                guard content.count <= limits.body else { return decoding(response, limits, reserve) }
             }
             try inflater.finish()
         } catch {
@@ -44,7 +44,7 @@ enum ContentDecoding {
     static func decoding(
         _ response: HTTPResponse,
         _ limits: ResponseLimits,
-        _ room: (Int) -> MemoryReservation? = { _ in nil }
+        _ reserve: (Int) -> MemoryReservation? = { _ in nil }
     ) -> HTTPResponse {
         guard let coding = coding(response) else { return response }
         var response = response
@@ -55,7 +55,7 @@ enum ContentDecoding {
                 DecodedBody(
                     .bytes(bytes),
                     Inflater(coding, expansion: limits.expansion),
-                    room(max(bytes.count, streamed))
+                    reserve(max(bytes.count, streamed))
                 )
             )
         case .stream:
@@ -63,7 +63,7 @@ enum ContentDecoding {
                 DecodedBody(
                     response.body,
                     Inflater(coding, expansion: limits.expansion),
-                    room(streamed)
+                    reserve(streamed)
                 )
             )
         }

@@ -13,14 +13,14 @@ final class DecodedBody: BodySource {
         /// Nil once all input has been taken.
         var source: Body?
         /// The memory that takes.
-        var room: MemoryReservation?
+        var reservation: MemoryReservation?
         var isOver = false
 
         /// Nothing more is decoded.
         mutating func end() {
             isOver = true
             input = []
-            room = nil
+            reservation = nil
         }
     }
 
@@ -29,9 +29,9 @@ final class DecodedBody: BodySource {
     private let stream: (any BodySource)?
     private let begun = Atomic<Bool>(false)
 
-    init(_ source: Body, _ inflater: sending Inflater, _ room: MemoryReservation? = nil) {
+    init(_ source: Body, _ inflater: sending Inflater, _ reservation: MemoryReservation? = nil) {
         if case .stream(let inner) = source { stream = inner } else { stream = nil }
-        state = Mutex(State(inflater: inflater, source: source, room: room))
+        state = Mutex(State(inflater: inflater, source: source, reservation: reservation))
     }
 
     var wasRead: Bool { begun.load(ordering: .relaxed) }
@@ -80,7 +80,7 @@ final class DecodedBody: BodySource {
         var output: [UInt8] = []
         do throws(Failure) {
             while !state.input.isEmpty || state.inflater.hasPending, output.count < pieceSize {
-                let taken = try state.inflater.decode(state.input, into: &output, room: pieceSize)
+                let taken = try state.inflater.decode(state.input, into: &output, capacity: pieceSize)
                 state.input = state.input.dropFirst(taken)
             }
             if !output.isEmpty { return .piece(output) }

@@ -13,7 +13,7 @@ import RelayRoute
     var keepsAlive = false
     /// Body bytes that came with the head, and the memory they take.
     private(set) var leftover: [UInt8] = []
-    private var room: MemoryReservation?
+    private var reservation: MemoryReservation?
     /// Bytes to ask for at the next read.
     var readSize = 16_384
     /// Why the rest will not come.
@@ -36,21 +36,21 @@ import RelayRoute
     var isAwaited: Bool { unsafe isWanted || waiter != nil }
 
     /// Keeps what came with the head until it is read.
-    mutating func keep(_ bytes: [UInt8], in room: MemoryReservation?) {
+    mutating func keep(_ bytes: [UInt8], in reservation: MemoryReservation?) {
         leftover = bytes
-        self.room = room
+        self.reservation = reservation
     }
 
     /// The bytes that came with the head; they are the reader's from now on.
     mutating func takeLeftover() -> [UInt8] {
-        defer { (leftover, room) = ([], nil) }
+        defer { (leftover, reservation) = ([], nil) }
         return leftover
     }
 
     /// Takes note that so many bytes of what came with the head were read.
     mutating func dropLeftover(_ count: Int) {
         leftover = count == leftover.count ? [] : Array(leftover[count...])
-        if leftover.isEmpty { room = nil } else { room?.shrink(to: leftover.count) }
+        if leftover.isEmpty { reservation = nil } else { reservation?.shrink(to: leftover.count) }
     }
 
     /// Bytes in all, where the head said so.

@@ -37,10 +37,11 @@ import RelayBase
     }
 
     /// Decodes what has arrived and returns how many bytes of it were taken: all, unless `output` grew to
-    /// `room`.
-    func decode(_ input: ArraySlice<UInt8>, into output: inout [UInt8], room: Int) throws(Failure) -> Int {
+    /// `capacity`.
+    func decode(_ input: ArraySlice<UInt8>, into output: inout [UInt8], capacity: Int) throws(Failure) -> Int
+    {
         var taken = 0
-        while taken < input.count || hasPending, output.count < room {
+        while taken < input.count || hasPending, output.count < capacity {
             if !hasPending, !isOpen || isAtEnd {
                 let byte = input[input.startIndex + taken]
                 taken += 1

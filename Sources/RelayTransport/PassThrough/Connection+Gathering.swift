@@ -14,7 +14,7 @@ extension Connection {
         let total = answer.body.lowerBound + answer.length
         guard !answer.isChunked, bytes.count < total, total <= Self.most,
             passing.policy.collects(answer.status, length: answer.length),
-            passing.receiver.hasRoom(for: total)
+            passing.receiver.hasMemory(for: total)
         else { return false }
         headAt = lastProgress
         // From here on it is a matter of pace, as of any content.

@@ -45,7 +45,7 @@ struct DaemonAccess {
             // An upstream's answer that is replayed may say anything.
             let isOwn = answer.fields[.waystationSource] == RelayResponse.Source.relay.rawValue
             if answer.status.class == .success || !isOwn { return answer }
-            refusal = try answer.rest(within: client.timeout, limit: 65_536)
+            refusal = try answer.remainder(within: client.timeout, limit: 65_536)
         } catch {
             throw failure(error)
         }

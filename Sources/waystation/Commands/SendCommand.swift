@@ -52,7 +52,7 @@ extension Command {
             )
         }
         if isProblem(head) {
-            let response = try order.rest(of: answer)
+            let response = try order.response(of: answer)
             try order.deliver(response)
             Output.error.write("waystation: \(order.inFlags(failure(response, order.option)))\n")
             return code(of: response)

@@ -75,7 +75,7 @@ struct SendOrder {
 
     /// Hands the request over for keeping and prints the id; waits for its end when that was asked for.
     func submit() throws(CommandFailure) -> ExitCode {
-        let response = try rest(of: begin())
+        let response = try response(of: begin())
         guard response.status.class == .success else {
             let failure = CommandFailure(response)
             throw CommandFailure(failure.code, inFlags(failure.message), advice: failure.advice)
@@ -128,9 +128,9 @@ struct SendOrder {
     }
 
     /// Reads an answer of the relay's own, whose bodies are small.
-    func rest(of answer: StreamedAnswer) throws(CommandFailure) -> RelayResponse {
+    func response(of answer: StreamedAnswer) throws(CommandFailure) -> RelayResponse {
         do throws(RelayClientError) {
-            let body = try answer.rest(within: client.timeout, limit: 1 << 20)
+            let body = try answer.remainder(within: client.timeout, limit: 1 << 20)
             return RelayResponse(status: answer.status, fields: answer.fields, body: body)
         } catch {
             throw CommandFailure(error, socketPath: client.socketPath)

@@ -223,7 +223,7 @@ struct StatusNotes {
         let name = safe(route["name"]?.text ?? "?")
         var notes: [String] = []
         if let reason = route["pause_reason"]?.text {
-            let who = principalWords(route["paused_by"]).map { " by \($0)" } ?? ""
+            let who = principalText(route["paused_by"]).map { " by \($0)" } ?? ""
             notes.append("paused\(who): \(safe(reason))")
         }
         if ["failing", "degraded"].contains(route["state"]?.text) { notes.append(condition) }

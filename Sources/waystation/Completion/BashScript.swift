@@ -122,7 +122,7 @@ enum BashScript {
                 let words = option.spellings.map { "'\(command.name) \($0)'" }.joined(separator: " | ")
                 text += "        \(words)) spec='\(spec(option.completes))' ;;\n"
             }
-            for (place, completes) in command.places {
+            for (place, completes) in command.operands {
                 text += "        '\(command.name) \(place)') spec='\(spec(completes))' ;;\n"
             }
         }

@@ -14,13 +14,13 @@ struct Candidates {
     static let command = "__complete"
 
     /// Milliseconds for all that a daemon is asked.
-    private static let patience = 100
+    private static let timeout = 100
     /// Milliseconds after which the program ends wherever it is, in a file that is slow to read for one.
     private static let limit = 130
 
     private let sockets: DaemonSockets
     /// Of everything that is asked.
-    private let deadline = SystemClock.monotonic() + Int64(patience) * 1_000_000
+    private let deadline = SystemClock.monotonic() + Int64(timeout) * 1_000_000
 
     static func run(_ words: [String]) -> ExitCode {
         startClock()

@@ -5,14 +5,14 @@ struct CompletedCommand {
     let name: String
     let options: [OptionSpec]
     /// The operands at `1`, `2` and so on, or at `2+` from there on.
-    let places: [(place: String, completes: Completes)]
+    let operands: [(place: String, completes: Completes)]
 
     static var all: [CompletedCommand] {
-        [CompletedCommand(name: "", options: CommandWords.common, places: [])]
-            + Command.all.map { CompletedCommand(name: $0.name, options: $0.options, places: places($0)) }
+        [CompletedCommand(name: "", options: CommandWords.common, operands: [])]
+            + Command.all.map { CompletedCommand(name: $0.name, options: $0.options, operands: operands($0)) }
     }
 
-    private static func places(_ command: Command) -> [(place: String, completes: Completes)] {
+    private static func operands(_ command: Command) -> [(place: String, completes: Completes)] {
         command.operands.enumerated().map { index, completes in
             let repeats = if case .asked(_, true) = completes { true } else { false }
             return ("\(index + 1)\(repeats ? "+" : "")", completes)

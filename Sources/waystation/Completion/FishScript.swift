@@ -91,11 +91,11 @@ enum FishScript {
 
     private static func lines(_ command: CompletedCommand) -> String {
         let name = command.name.isEmpty ? "''" : command.name
-        let places = command.places.map { place, completes in
+        let operands = command.operands.map { place, completes in
             "complete -c waystation -n '__waystation_at \(name) \(place)'"
                 + (completes == .file ? " -F" : words(completes)) + "\n"
         }
-        return places.joined()
+        return operands.joined()
             + command.options.map { "complete -c waystation -n \"__waystation_at \(name)\"\(line($0))\n" }
             .joined()
     }

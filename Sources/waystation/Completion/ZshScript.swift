@@ -56,7 +56,7 @@ enum ZshScript {
 
     private static func arguments(_ command: CompletedCommand) -> String {
         var text = "    \(command.name))\n        _arguments \\\n" + specs(command.options)
-        for (place, completes) in command.places {
+        for (place, completes) in command.operands {
             let number = place.hasSuffix("+") ? "*" : place
             text += "            \(quoted("\(number): :\(action(completes))")) \\\n"
         }

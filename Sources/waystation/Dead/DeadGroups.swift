@@ -11,7 +11,7 @@ struct DeadGroups {
 
     /// The marks that tell one group from another; jobs that may have been carried out stand apart from the others.
     private struct Identity: Hashable {
-        var word: String
+        var name: String
         var status: Int64?
         var doubt: String?
     }
@@ -48,7 +48,7 @@ struct DeadGroups {
         let answered = job["last_failure"]?["status"]?.integer
         let status = by == .kind ? answered : nil
         let key = Identity(
-            word: by == .kind ? kind ?? end : route,
+            name: by == .kind ? kind ?? end : route,
             status: status,
             doubt: EndReason(rawValue: end).mayHaveActed ? end : nil
         )
@@ -56,7 +56,7 @@ struct DeadGroups {
         var group =
             groups[key]
             ?? Group(
-                key: key.word,
+                key: key.name,
                 status: status,
                 doubt: key.doubt,
                 oldest: created,
@@ -92,14 +92,15 @@ struct DeadGroups {
         for group in sorted {
             table.add([
                 group.title, String(group.count), style.moments.age(group.oldest),
-                style.moments.age(group.newest), words(group.others), words(group.ends), safe(group.sample),
+                style.moments.age(group.newest), mostFrequent(group.others), mostFrequent(group.ends),
+                safe(group.sample),
             ])
         }
         return style.text(of: table) + sorted.prefix(5).map { commands($0, route, advice) }.joined()
     }
 
     /// The three most frequent words.
-    private func words(_ counts: [String: Int]) -> String {
+    private func mostFrequent(_ counts: [String: Int]) -> String {
         let most = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { safe($0.key) }
         return most.prefix(3).joined(separator: ", ") + (most.count > 3 ? ", …" : "")
     }

@@ -147,7 +147,7 @@ func eventLine(_ event: JSONValue, _ moments: Moments) -> String {
             "the daemon was started anew: what happened between its last event and its stop is not told"
         words.append(number("lost", "events that are gone: ") ?? unknown)
     }
-    words += [word("detail"), principalWords(data?["by"]).map { "by \($0)" }]
+    words += [word("detail"), principalText(data?["by"]).map { "by \($0)" }]
     let padding = String(repeating: " ", count: max(1, 20 - type.count))
     return "\(moments.precise(event["time"]?.text))  \(type)\(padding)"
         + words.compactMap { $0 }.joined(separator: "  ") + "\n"

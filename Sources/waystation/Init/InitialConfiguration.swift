@@ -65,7 +65,7 @@ struct InitialConfiguration {
         for part in credential.kind.parts {
             members.append((part.key, quoted(credential.values[part.key] ?? "")))
         }
-        switch credential.place {
+        switch credential.location {
         case .credential(let name): members.append((secret.key, "{ \"credential\": \(quoted(name)) }"))
         case .file(let path): members.append((secret.key, "{ \"file\": \(quoted(path)) }"))
         case nil: break

@@ -44,7 +44,7 @@ struct InitialCredential {
     }
 
     /// Where the secret is kept: the configuration names only this place.
-    enum Place: Equatable {
+    enum Location: Equatable {
         /// The name of a systemd credential.
         case credential(String)
         case file(String)
@@ -56,7 +56,7 @@ struct InitialCredential {
     var kind = Kind.none
     /// The values of the parts, by their keys.
     var values: [String: String] = [:]
-    var place: Place?
+    var location: Location?
 
     /// The default name of the systemd credential, such as `billing-client-secret`.
     static func defaultName(_ kind: Kind, route: String) -> String {

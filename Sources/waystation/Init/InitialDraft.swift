@@ -8,7 +8,7 @@ struct InitialDraft {
     var kind: InitialCredential.Kind?
     /// By the options that give them.
     var values: [String: String] = [:]
-    var place: InitialCredential.Place?
+    var location: InitialCredential.Location?
     var allowed: [String] = []
     var isDurable = false
     var generatesKeys = false
@@ -37,7 +37,7 @@ struct InitialDraft {
             guard kind?.secret != nil else {
                 throw .usage("--secret says nothing to --auth \(kind?.rawValue ?? "none")", of: "init")
             }
-            place = InitialCredential.Place(text)
+            location = InitialCredential.Location(text)
         }
         allowed = arguments.all("allow-addresses")
         isDurable = arguments.has("durable")
@@ -53,7 +53,8 @@ struct InitialDraft {
         for part in credential.kind.parts {
             credential.values[part.key] = values[part.option] ?? part.defaultValue
         }
-        credential.place = place ?? .credential(InitialCredential.defaultName(credential.kind, route: route))
+        credential.location =
+            location ?? .credential(InitialCredential.defaultName(credential.kind, route: route))
         return InitialConfiguration(
             url: url,
             route: route,

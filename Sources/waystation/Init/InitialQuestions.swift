@@ -61,16 +61,16 @@ struct InitialQuestions {
                 refusal(.part(part.key), of: before) { $0.values[part.option] = text }
             }
         }
-        if draft.place == nil {
+        if draft.location == nil {
             let before = draft
             let usual = InitialCredential.defaultName(kind, route: draft.configuration.route)
             let text = try word(
                 "Where the \(secret.word) is kept, the name of a systemd credential or the path of a file",
                 usual
             ) { text in
-                refusal(.secret, of: before) { $0.place = InitialCredential.Place(text) }
+                refusal(.secret, of: before) { $0.location = InitialCredential.Location(text) }
             }
-            draft.place = InitialCredential.Place(text)
+            draft.location = InitialCredential.Location(text)
         }
     }
 

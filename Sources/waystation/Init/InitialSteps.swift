@@ -14,7 +14,7 @@ struct InitialSteps {
         var text = secret
         if file == InitialSteps.usualFile {
             // A credential is given when a daemon starts.
-            let word = if case .credential? = place { "restart" } else { "reload" }
+            let word = if case .credential? = location { "restart" } else { "reload" }
             text += """
                 Start it; one that runs already reads the file by the second command:
                   \(root)systemctl enable --now waystationd.socket waystationd-control.socket waystationd
@@ -35,13 +35,13 @@ struct InitialSteps {
     }
 
     /// Nil where there is no secret.
-    private var place: InitialCredential.Place? {
-        configuration.credential.kind == .none ? nil : configuration.credential.place
+    private var location: InitialCredential.Location? {
+        configuration.credential.kind == .none ? nil : configuration.credential.location
     }
 
     private var secret: String {
         guard let word = configuration.credential.kind.secret?.word else { return "" }
-        switch place {
+        switch location {
         case .credential(let name):
             let file = "/etc/waystation/secrets/\(name)"
             return """

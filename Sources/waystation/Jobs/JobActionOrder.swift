@@ -165,7 +165,7 @@ struct JobActionOrder {
                 return .usage
             }
             let jobs = count.matched == 1 ? "1 job" : "\(count.matched) jobs"
-            Output.error.write("\(action.rawValue) \(jobs): \(filter.words)? [y/N] ")
+            Output.error.write("\(action.rawValue) \(jobs): \(filter.text)? [y/N] ")
             let answer = readLine() ?? ""
             guard ["y", "yes"].contains(answer.lowercased()) else {
                 Output.error.write("Nothing was changed.\n")

@@ -8,9 +8,9 @@ struct JobDocument {
 
     init(_ json: JSONValue) { job = Job(json) ?? Job() }
 
-    var id: String { word(job.id) }
-    var route: String { word(job.route) }
-    var state: String { word(job.stateWord) }
+    var id: String { shown(job.id) }
+    var route: String { shown(job.route) }
+    var state: String { shown(job.stateWord) }
     var end: String? { job.end.map(safe) }
     /// Why it waits, or why it is over.
     var reason: String? {
@@ -41,7 +41,7 @@ struct JobDocument {
 
     var attemptCount: Int { job.attemptCount }
 
-    var request: String { "\(word(job.request.method ?? "")) \(word(job.request.path ?? ""))" }
+    var request: String { "\(shown(job.request.method ?? "")) \(shown(job.request.path ?? ""))" }
 
     var labels: String { safe(job.labels.joined(separator: " ")) }
 
@@ -59,7 +59,7 @@ struct JobDocument {
         return safe(failure.kind) + (failure.text.map { ": \(safe($0))" } ?? "")
     }
 
-    private func word(_ text: String) -> String { text.isEmpty ? "?" : safe(text) }
+    private func shown(_ text: String) -> String { text.isEmpty ? "?" : safe(text) }
 }
 
 extension Job.Attempt {

@@ -8,7 +8,7 @@ struct WhereClause {
     /// The kind of failure that is looked for.
     private(set) var kind: String?
     /// The jobs that a person is asked about: `route=a, state=dead`.
-    private(set) var words = "all there are"
+    private(set) var text = "all there are"
 
     private static let names = [
         "route", "state", "reason", "end", "kind", "status", "label", "since", "before",
@@ -19,7 +19,7 @@ struct WhereClause {
             throw .usage("a dry run and a rate take at most 1000 ids", of: "jobs")
         }
         filter = [JSONValue.Member("ids", .array(ids.map { .string($0) }))]
-        words = "those that were named"
+        text = "those that were named"
     }
 
     /// Reads `route=a,state=dead,state=expired`; `all` alone means every job.
@@ -56,7 +56,7 @@ struct WhereClause {
             }
         }
         if !states.isEmpty { filter.append(JSONValue.Member("state", .array(states))) }
-        words = safe(pairs.joined(separator: ", "))
+        text = safe(pairs.joined(separator: ", "))
     }
 
     private mutating func add(_ name: String, _ value: String) throws(CommandFailure) {

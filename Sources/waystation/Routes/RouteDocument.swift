@@ -28,7 +28,7 @@ struct RouteDocument {
         let until = pause["until"]?.text.map { " until \(moments.short($0))" } ?? ""
         let reason = pause["reason"]?.text.map { ": \(safe($0))" } ?? ""
         let rule = pause["rule"]?.text.map { " (rule \"\(safe($0))\")" } ?? ""
-        let who = principalWords(pause["by"]).map { " by \($0)" } ?? ""
+        let who = principalText(pause["by"]).map { " by \($0)" } ?? ""
         return "paused\(who)\(until)\(reason)\(rule)"
     }
 

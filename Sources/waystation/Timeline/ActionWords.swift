@@ -18,17 +18,17 @@ extension Job.Action {
 
     var who: String {
         let name =
-            user.map { "by \(principalWords($0, userName))" } ?? "by somebody the kernel has no name for"
+            user.map { "by \(principalText($0, userName))" } ?? "by somebody the kernel has no name for"
         return name + (isBulk ? ", in a bulk action" : "")
     }
 }
 
 /// `alice (uid 1001)`, or `uid 1001`.
-private func principalWords(_ user: UInt32, _ name: String?) -> String {
+private func principalText(_ user: UInt32, _ name: String?) -> String {
     name.map { "\(safe($0)) (uid \(user))" } ?? "uid \(user)"
 }
 
 /// The same of whoever a document names; nil where nobody is named.
-func principalWords(_ principal: JSONValue?) -> String? {
-    principal?["uid"].flatMap(UInt32.init).map { principalWords($0, principal?["user"]?.text) }
+func principalText(_ principal: JSONValue?) -> String? {
+    principal?["uid"].flatMap(UInt32.init).map { principalText($0, principal?["user"]?.text) }
 }

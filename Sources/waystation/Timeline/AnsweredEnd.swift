@@ -76,5 +76,5 @@ extension Job {
     }
 
     /// How long it waited for a permit, where that is worth a word.
-    var permitRemark: String? { permitWait.flatMap { PermitWait.words(.milliseconds($0)) } }
+    var permitRemark: String? { permitWait.flatMap { PermitWait.text(.milliseconds($0)) } }
 }

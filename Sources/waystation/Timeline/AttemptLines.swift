@@ -19,10 +19,10 @@ struct AttemptLines {
         var text = column(time, width) + pad("attempt \(attempt.number)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, attempt.kind != nil ? .yellow : .green) + "\(took)\(phases)\n"
-        if let cause = attempt.cause.flatMap(FailureCause.init(rawValue:)), let words = cause.words {
+        if let cause = attempt.cause.flatMap(FailureCause.init(rawValue:)), let words = cause.text {
             text += column("", width) + words + "\n"
         }
-        if let words = upstreamsWords { text += column("", width) + words + "\n" }
+        if let words = upstreamErrorText { text += column("", width) + words + "\n" }
         if attempt.isResent {
             text += column("", width) + "sent once more: the upstream had closed the kept connection\n"
         }
@@ -53,7 +53,7 @@ struct AttemptLines {
     }
 
     /// The upstream's own words on its error, where the route's `api_error` names the place.
-    private var upstreamsWords: String? {
+    private var upstreamErrorText: String? {
         let code = attempt.apiCode.map { " \(safe($0))" } ?? ""
         let title = attempt.apiTitle.map { ": \"\(safe($0))\"" } ?? ""
         return code.isEmpty && title.isEmpty ? nil : "the upstream says\(code)\(title)"
@@ -90,7 +90,7 @@ struct AttemptLines {
 
 extension FailureCause {
     /// A line of its own where the fault is not where one looks first.
-    fileprivate var words: String? {
+    fileprivate var text: String? {
         switch self {
         case .upstream, .request: nil
         case .tooMany: "the upstream had too much to do: nobody's fault"

@@ -10,8 +10,8 @@ import RelaySystemd
 
 extension LoadedConfiguration {
     /// The part that requests see; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate,
-    /// and `lanes` are those of `RouteMeter`.
-    func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper, lanes: Int) -> Snapshot {
+    /// and `shards` are those of `RouteMeter`.
+    func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper, shards: Int) -> Snapshot {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody
         settings.replayBuffer = configuration.limits.replayBuffer
@@ -21,7 +21,7 @@ extension LoadedConfiguration {
         settings.file = file
         settings.digest = digest
         settings.loadedAt = SystemClock.wallSeconds()
-        settings.lanes = lanes
+        settings.shards = shards
         return Snapshot(
             routes: configuration.routes.map { $0.resolved(secrets) },
             vault: CredentialVault(

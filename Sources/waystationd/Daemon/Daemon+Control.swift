@@ -34,7 +34,7 @@ extension Daemon: DaemonControl {
     func constrained() -> [UInt8] { condition.document }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
-        defer { engine.rest.end() }
+        defer { engine.idleSignal.end() }
         return condition.order(order, by: client)
     }
 
@@ -56,7 +56,7 @@ extension Daemon: DaemonControl {
         notifier.reloading(status: "Reloading \(file)")
         defer {
             notifier.send(.ready(status: report.line))
-            engine.rest.end()
+            engine.idleSignal.end()
         }
         let loaded: LoadedConfiguration
         do throws(ConfigurationRejected) {
@@ -80,11 +80,11 @@ extension Daemon: DaemonControl {
         for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
         events.setLevel(loaded.configuration.log.level.priority)
         condition.install(loaded.configuration.constrained)
-        let next = loaded.snapshot(previous: previous, tokens: tokens, lanes: previous.settings.lanes)
+        let next = loaded.snapshot(previous: previous, tokens: tokens, shards: previous.settings.shards)
         engine.install(next)
         storage.configure(loaded.configuration)
         engine.shedding.configure(loaded.configuration.limits.forShedding)
-        places.configure(loaded.configuration.limits.forConnections)
+        limiter.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
         announcer.record(.notice(.configReloaded))

@@ -57,10 +57,10 @@ extension Daemon {
             look: { [self] now in
                 if let isStalled = storage.look(at: now) { tellStorage(isStalled) }
                 if let reads = storage.lookAtReads(at: now) { tellReads(reads.isStalled, by: reads.thread) }
-                if journal.blockedSeconds > 0 { engine.rest.end() }
+                if journal.blockedSeconds > 0 { engine.idleSignal.end() }
             },
             // A drain only waits for what is under way.
-            rests: { [engine] in engine.rest.lasts || engine.isDraining }
+            isIdle: { [engine] in engine.idleSignal.lasts || engine.isDraining }
         )
         watchdog.withLock { $0 = new }
         if !new.start() {
@@ -109,7 +109,7 @@ private final class Lifecycle {
     private var pressure: PressureWatcher?
     private var machine = DrainMachine()
     private var health = HealthMachine()
-    private var restMachine = IdleMachine()
+    private var idleMachine = IdleMachine()
     /// The last status line that a look has sent.
     private var line = ""
     /// When more time for the stop may be asked for again.
@@ -146,7 +146,7 @@ private final class Lifecycle {
         do throws(PosixError) {
             clock = try ClockStepWatcher(on: daemon.controlLoop) { [daemon] in
                 daemon.durable.stir()
-                daemon.engine.rest.end()
+                daemon.engine.idleSignal.end()
             }
         } catch {
             daemon.journal.record(
@@ -165,7 +165,7 @@ private final class Lifecycle {
         do throws(PressureWatcher.Trouble) {
             pressure = try PressureWatcher.offered(on: daemon.controlLoop) { [daemon] in
                 daemon.relieve(daemon.engine.shedding.signalled(daemon.controlInstant), dropsCaches: true)
-                daemon.engine.rest.end()
+                daemon.engine.idleSignal.end()
             }
         } catch {
             daemon.journal.record(JournalRecord(.warning, nil, error.message))
@@ -174,7 +174,7 @@ private final class Lifecycle {
 
     /// Looks at everything that changes by itself or by requests.
     private func tick() {
-        let isUndisturbed = daemon.engine.rest.lasts
+        let isUndisturbed = daemon.engine.idleSignal.lasts
         daemon.events.summarise()
         daemon.lookAtMemory()
         for refused in daemon.engine.callers.look(daemon.controlInstant) {
@@ -192,12 +192,12 @@ private final class Lifecycle {
         }
         guard let ticker, !isEnding else { return }
         let now = daemon.controlLoop.now
-        let next = restMachine.looked(isQuiet: isQuiet, isUndisturbed: isUndisturbed, due: due, now: now)
+        let next = idleMachine.looked(isQuiet: isQuiet, isUndisturbed: isUndisturbed, due: due, now: now)
         daemon.controlLoop.schedule(ticker, at: next)
-        if !restMachine.listens {
-            daemon.engine.rest.stop()
+        if !idleMachine.listens {
+            daemon.engine.idleSignal.stop()
         } else if !isUndisturbed {
-            daemon.engine.rest.begin {
+            daemon.engine.idleSignal.begin {
                 [loop = daemon.controlLoop, lifecycle = LoopBound(self, daemon.controlLoop)] in
                 loop.execute { lifecycle.value.woken() }
             }
@@ -211,7 +211,7 @@ private final class Lifecycle {
         daemon.watchdog.withLock { $0 }?.wake()
         guard let ticker, !isEnding else { return }
         let now = daemon.controlLoop.currentTime()
-        if let sooner = restMachine.woken(next: ticker.deadline, now: now) {
+        if let sooner = idleMachine.woken(next: ticker.deadline, now: now) {
             daemon.controlLoop.schedule(ticker, at: sooner)
         }
     }
@@ -246,7 +246,7 @@ private final class Lifecycle {
         switch machine.stopWanted(now: SystemClock.monotonic(), limit: drainLimit) {
         case .drain:
             daemon.engine.drain()
-            daemon.engine.rest.end()
+            daemon.engine.idleSignal.end()
             daemon.durable.drain()
             let unfinished = daemon.engine.inFlight + daemon.durable.inFlight
             daemon.journal.record(
@@ -267,7 +267,7 @@ private final class Lifecycle {
     }
 
     private func look() {
-        let busy = daemon.places.current
+        let busy = daemon.limiter.current
         let inFlight = daemon.engine.inFlight + daemon.durable.inFlight
         switch machine.looked(busy: busy, inFlight: inFlight, now: SystemClock.monotonic()) {
         case .wait(let extend):

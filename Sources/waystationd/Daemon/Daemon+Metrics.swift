@@ -29,7 +29,7 @@ extension Daemon {
             text.add(name, entry, isPaused: durable.pauses.pause(of: name) != nil, clock)
         }
         text.add(durable.watch.counters, of: durable, snapshot)
-        text.add(.queueLimit, audience.room.limit)
+        text.add(.queueLimit, audience.capacity.limit)
         text.add(.storeInfo, [storage.directory], 1)
         addCredentials(snapshot, clock, to: &text)
         text.add(storage.facts, storageState, refusals: durable.acceptance.refusals)
@@ -44,8 +44,12 @@ extension Daemon {
     private func addCredentials(_ snapshot: Snapshot, _ clock: any ClockSource, to text: inout MetricsText) {
         let fetches = engine.tally.counts.credentials
         for (credential, _) in snapshot.credentialStates(now: clock.now()) {
-            for word in CredentialState.allCases {
-                text.add(.credentialState, [credential.name, word.rawValue], credential.word == word)
+            for condition in CredentialState.allCases {
+                text.add(
+                    .credentialState,
+                    [credential.name, condition.rawValue],
+                    credential.condition == condition
+                )
             }
             if let left = credential.expiresIn {
                 let end = clock.wallMilliseconds() + left.saturatedNanoseconds / 1_000_000
@@ -58,7 +62,7 @@ extension Daemon {
     }
 
     private func addCallers(_ snapshot: Snapshot, to text: inout MetricsText) {
-        text.add(.connectionsRefused, places.refused)
+        text.add(.connectionsRefused, limiter.refused)
         let cells = Dictionary(grouping: listeners.withLock { $0 }, by: \.name).sorted { $0.key < $1.key }
         for (name, loops) in cells {
             text.add(.connections, [name], loops.reduce(0) { $0 + $1.cells.connections })

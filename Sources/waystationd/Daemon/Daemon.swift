@@ -29,7 +29,7 @@ final class Daemon: Sendable {
     /// Whether the kernel names every caller by the same user.
     let hidesCallers = UserNamespace.hidesCallers
     let startedTicks = SystemClock.monotonic()
-    let places: ConnectionLimiter
+    let limiter: ConnectionLimiter
     let memory: MemoryAccount
     let secrets: SecretBox
     let tokens: RefreshTokens
@@ -86,7 +86,7 @@ final class Daemon: Sendable {
             notice: { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         )
         let engine = Engine(
-            snapshot: loaded.snapshot(previous: nil, tokens: tokens, lanes: count + 1),
+            snapshot: loaded.snapshot(previous: nil, tokens: tokens, shards: count + 1),
             time: SystemTime(),
             entropy: MachineEntropy()
         )
@@ -94,7 +94,7 @@ final class Daemon: Sendable {
         engine.shedding.configure(loaded.configuration.limits.forShedding)
         audience = Listeners(engine, feed: feed)
         announcer = audience.announcer(and: [events])
-        places = ConnectionLimiter(loaded.configuration.limits.forConnections)
+        limiter = ConnectionLimiter(loaded.configuration.limits.forConnections)
         memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
@@ -124,7 +124,7 @@ final class Daemon: Sendable {
             let started = Handover<Result<LoopBound<LoopServer>, PosixError>>()
             loop.execute { [self] in
                 do throws(PosixError) {
-                    started.give(.success(try serve(on: loop, lane: index + 1, copies, resolver)))
+                    started.give(.success(try serve(on: loop, shard: index + 1, copies, resolver)))
                 } catch {
                     started.give(.failure(error))
                 }
@@ -139,7 +139,7 @@ final class Daemon: Sendable {
 
     private func serve(
         on loop: EventLoop,
-        lane: Int,
+        shard: Int,
         _ listeners: [(identity: ListenerIdentity, descriptor: Int32)],
         _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
@@ -154,13 +154,13 @@ final class Daemon: Sendable {
             transport: transport,
             time: LoopTime(loop: loop),
             entropy: MachineEntropy(),
-            sink: audience.announcer(and: [events], lane: lane),
+            sink: audience.announcer(and: [events], shard: shard),
             start: { loop.spawn($0) },
             execute: { loop.execute($0) },
             isConstrained: { [condition] in condition.isConstrained },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
             memory: memory,
-            lane: lane
+            shard: shard
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
@@ -176,7 +176,7 @@ final class Daemon: Sendable {
             spool: storage.spool,
             memory: memory,
             control: self,
-            places: places,
+            limiter: limiter,
             problems: tally,
             names: userNames,
             passThrough: passThrough
@@ -208,14 +208,14 @@ final class Daemon: Sendable {
 
     var storageState: StorageState {
         if storage.facts.isGone { return .gone }
-        return storage.isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
+        return storage.isStalled ? .stalled : durable.acceptance.lacksSpace ? .full : .ok
     }
 
     var report: StatusReport {
         var report = StatusReport(engine, durable, storage.facts, storageState, memory.usage)
         report.processID = getpid()
         (report.startedAt, report.startedTicks) = (startedAt, startedTicks)
-        (report.connections, report.refusedConnections) = (places.current, places.refused)
+        (report.connections, report.refusedConnections) = (limiter.current, limiter.refused)
         report.spool = (storage.spool.usage.used, storage.spool.usage.limit)
         report.reloadError = reloadError.withLock { $0 }
         report.isConstrained = condition.isConstrained

@@ -82,7 +82,7 @@ enum DurableRecords {
         }
     }
 
-    static func noRoom(_ route: String) -> JournalRecord {
+    static func noSpace(_ route: String) -> JournalRecord {
         JournalRecord(
             .critical,
             .storeNotice,
@@ -97,7 +97,7 @@ enum DurableRecords {
         var record = JournalRecord(
             .notice,
             .jobsChanged,
-            "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) job\(change.changed == 1 ? "" : "s") changed\(asked)"
+            "\(who): \(change.action.rawValue) of \(text(change.filter)): \(change.changed) job\(change.changed == 1 ? "" : "s") changed\(asked)"
         )
         if change.filter.ids.count == 1, let job = change.filter.ids.first {
             record.add(.jobID, job.description)
@@ -108,7 +108,7 @@ enum DurableRecords {
     }
 
     /// Which jobs were meant.
-    private static func words(_ filter: JobFilter) -> String {
+    private static func text(_ filter: JobFilter) -> String {
         var words: [String] = []
         if filter.ids.count == 1, let id = filter.ids.first { return "job \(id)" }
         if !filter.ids.isEmpty { words.append("\(filter.ids.count) ids") }
@@ -165,7 +165,7 @@ enum DurableRecords {
     static func limitsCleared(_ route: String, _ change: LimitsChange) -> JournalRecord {
         done(
             .limitsCleared,
-            "cleared the limits of route \(route): \(change.words)",
+            "cleared the limits of route \(route): \(change.text)",
             to: route,
             by: change.by
         )
@@ -174,7 +174,7 @@ enum DurableRecords {
     static func ordered(_ route: String, _ change: BreakerOrdered) -> JournalRecord {
         var record = done(
             .breakerOrdered,
-            "ordered the breaker of upstream \(change.upstream) of route \(route) \(change.words)",
+            "ordered the breaker of upstream \(change.upstream) of route \(route) \(change.text)",
             to: route,
             by: change.by
         )

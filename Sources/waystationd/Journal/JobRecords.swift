@@ -60,7 +60,7 @@ enum JobRecords {
     }
 
     /// The wait for a permit before all that, in the words of `explain`.
-    private static func permit(_ report: JobReport) -> String { report.permitWords.map { "; \($0)" } ?? "" }
+    private static func permit(_ report: JobReport) -> String { report.permitText.map { "; \($0)" } ?? "" }
 
     private static func add(_ wait: Duration?, to record: inout JournalRecord) {
         record.add(.permitWaitMicroseconds, wait.map { $0.saturatedNanoseconds / 1000 })

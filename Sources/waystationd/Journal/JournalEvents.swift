@@ -40,7 +40,7 @@ final class JournalEvents: JobListener {
                 refused.route ?? "(api)",
                 refused.code
             ) { JobRecords.requestRefused(refused) }
-        case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
+        case .bodyFoundNoSpace(let route): write(DurableRecords.noSpace(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .breakerChanged(let route, let change):

@@ -48,7 +48,7 @@ final class ConstrainedCondition: Sendable {
     var document: [UInt8] {
         let machine = machine.withLock { $0 }
         let verdict = machine.verdict
-        var sources: [ConstrainedReport.Source] = zip(machine.files, machine.sights).map {
+        var sources: [ConstrainedReport.Source] = zip(machine.files, machine.observations).map {
             if case .hidden(let reason) = $1 {
                 ($0, false, false, reason)
             } else {

@@ -5,7 +5,7 @@ import RelaySystemd
 /// Answers callers for a moment while the daemon cannot start.
 ///
 /// A service manager that holds the sockets starts the daemon again for every caller that still waits, until it takes
-/// the sockets for broken and closes them. So the callers are answered, and not more often than once in `patience`
+/// the sockets for broken and closes them. So the callers are answered, and not more often than once in `timeout`
 /// is there another start. Where nobody waits it ends at once. Once the fault is mended, or a stop comes, it takes no
 /// caller any more, ends when those it took are answered, and the next one starts the daemon.
 struct RefusedStart {
@@ -15,9 +15,9 @@ struct RefusedStart {
     private var callers: [Caller] = []
 
     /// Nanoseconds; well within TimeoutStartSec=.
-    private static let patience: Int64 = 5_000_000_000
+    private static let timeout: Int64 = 5_000_000_000
     /// Nanoseconds for one caller to send its request and read the answer.
-    private static let callerPatience: Int64 = 2_000_000_000
+    private static let callerTimeout: Int64 = 2_000_000_000
     private static let maxCallers = 256
     private static let maxHead = 65_536
 
@@ -41,22 +41,22 @@ struct RefusedStart {
         self.isMended = isMended
     }
 
-    /// Blocks until nobody waits any more, but no longer than `patience` and, for who came last, `callerPatience`.
+    /// Blocks until nobody waits any more, but no longer than `timeout` and, for who came last, `callerTimeout`.
     mutating func serve() {
         // Callers that were taken off the queue are lost with the process, so a stop waits for them.
         SignalWatcher.block(FailedStart.signals)
         for listener in listeners { _ = Glibc.fcntl(listener, F_SETFL, O_NONBLOCK) }
         guard !ready(milliseconds: 0, of: listeners).isEmpty else { return }
-        let deadline = SystemClock.monotonic() + Self.patience
+        let deadline = SystemClock.monotonic() + Self.timeout
         while true {
             let isStopped = SignalWatcher.isPending(FailedStart.endings)
             let accepts = SystemClock.monotonic() < deadline && !isMended() && !isStopped
             guard accepts || !callers.isEmpty else { return }
-            turn(accepts: accepts)
+            runOnce(accepts: accepts)
         }
     }
 
-    private mutating func turn(accepts: Bool) {
+    private mutating func runOnce(accepts: Bool) {
         let ready = ready(milliseconds: 100, of: accepts ? listeners : [])
         for index in callers.indices where ready.contains(callers[index].descriptor) { read(&callers[index]) }
         let now = SystemClock.monotonic()
@@ -66,7 +66,7 @@ struct RefusedStart {
         guard accepts, listeners.contains(where: ready.contains), !isMended() else { return }
         for listener in listeners where ready.contains(listener) && callers.count < Self.maxCallers {
             guard case .connection(let descriptor) = Socket.accept(listener) else { continue }
-            callers.append(Caller(descriptor: descriptor.release(), ends: now + Self.callerPatience))
+            callers.append(Caller(descriptor: descriptor.release(), ends: now + Self.callerTimeout))
         }
     }
 

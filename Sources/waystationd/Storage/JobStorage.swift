@@ -21,14 +21,14 @@ final class JobStorage: Sendable {
     private let readStall = Atomic<Bool>(false)
 
     /// How long a write may last before others are told: with what comes after, within five seconds.
-    private static let patience = Duration.seconds(3)
+    private static let writeTimeout = Duration.seconds(3)
 
     /// Ends the process for what the store cannot survive.
     private let fatal: @Sendable (StoreError) -> Void
     private let journal: Journal
 
     /// How often a disk is asked for the room that the store needs to be opened.
-    private static let roomInterval: Int64 = 1_000_000_000
+    private static let spaceInterval: Int64 = 1_000_000_000
 
     private init(
         _ directory: String,
@@ -59,7 +59,7 @@ final class JobStorage: Sendable {
     ///
     /// - Returns: nil when it has not.
     func look(at now: Int64) -> Bool? {
-        let isStalled = store.writing(at: Instant(nanoseconds: now)) >= Self.patience
+        let isStalled = store.writing(at: Instant(nanoseconds: now)) >= Self.writeTimeout
         return stall.exchange(isStalled, ordering: .relaxed) == isStalled ? nil : isStalled
     }
 
@@ -92,7 +92,7 @@ final class JobStorage: Sendable {
             }
             do throws(StoreError) {
                 while try await !store.tryOpening(at: JobMoment(SystemTime())) {
-                    do { try await loop.sleep(until: loop.now + JobStorage.roomInterval) } catch { return }
+                    do { try await loop.sleep(until: loop.now + JobStorage.spaceInterval) } catch { return }
                 }
                 try await jobs.start(on: deliveryLoops)
                 journal.record(
@@ -124,7 +124,7 @@ final class JobStorage: Sendable {
         options.sync = configuration.storage.sync == .full ? .full : .off
         options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
         options.events.ended = { jobs in for job in jobs { announcer.record(.ended(JobReport(job))) } }
-        options.events.changed = { [rest = audience.engine.rest] in rest.end() }
+        options.events.changed = { [idleSignal = audience.engine.idleSignal] in idleSignal.end() }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         options.events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }
         let fatal: @Sendable (StoreError) -> Void = { error in

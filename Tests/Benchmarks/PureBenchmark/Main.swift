@@ -68,7 +68,7 @@ struct Main {
             return output.count
         }
         measure("remove hop-by-hop fields where there are none") { head.fields.removingHopByHop().count }
-        measure("check a relay target") { (try? RelayTarget.parse(head.target).rest.utf8.count) ?? 0 }
+        measure("check a relay target") { (try? RelayTarget.parse(head.target).remainder.utf8.count) ?? 0 }
         let chunks =
             Array("400\r\n".utf8) + [UInt8](repeating: 120, count: 1_024) + Array("\r\n0\r\n\r\n".utf8)
         var content: [UInt8] = []

@@ -124,7 +124,7 @@ func checkSubmission(_ document: [UInt8]) {
     }
     let target = "/" + submission.target
     precondition(
-        (try? RelayTarget.rest(of: target))?.text == submission.target,
+        (try? RelayTarget.remainder(of: target))?.text == submission.target,
         "a target reads otherwise: \(target)"
     )
     if submission.fields.contains(.idempotencyKey) { return }

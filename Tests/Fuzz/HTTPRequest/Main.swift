@@ -29,7 +29,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(once.consumed <= rest.count && once.body.count <= once.consumed, "the body grew")
 
     if let target = try? RelayTarget.parse(head.target) {
-        let again = try? RelayTarget.parse("/r/" + target.route + "/" + target.rest)
+        let again = try? RelayTarget.parse("/r/" + target.route + "/" + target.remainder)
         precondition(again == target, "a target read is not read the same again")
     }
     return 0

@@ -65,7 +65,7 @@ final class DurableChecker: SimulatedChecker<String> {
             return
         }
         guard answer.isAccepted else {
-            if !isClose, !new.hasNoRoom {
+            if !isClose, !new.lacksCapacity {
                 fail(job, "an idempotency key that nobody has used gives another's job")
             }
             return

@@ -41,7 +41,7 @@ final class DurableStore: JobStore {
 
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try await write { () async throws(StoreError) in
-            if !jobs.allSatisfy(\.hasNoRoom) { try checkRoom() }
+            if !jobs.allSatisfy(\.lacksCapacity) { try checkRoom() }
             var answers: [EnqueueResult] = []
             for job in jobs {
                 var given = job

@@ -104,9 +104,9 @@ extension DurableWorld {
 /// A caller without a task, which has what it was told.
 private final class PromptCaller {
     var acceptance: PromptAcceptance?
-    var waiter: CheckedContinuation<PromptAcceptance.Word, Never>?
+    var waiter: CheckedContinuation<PromptAcceptance.Reply, Never>?
 
-    func hear(_ word: PromptAcceptance.Word) { waiter.take()?.resume(returning: word) }
+    func hear(_ word: PromptAcceptance.Reply) { waiter.take()?.resume(returning: word) }
 }
 
 extension Confined where Value == DurableWorld {

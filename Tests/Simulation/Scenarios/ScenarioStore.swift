@@ -344,7 +344,7 @@ extension ScenarioStore.State {
                 attempts: UInt32(settlement.attempts.count),
                 spent: UInt32(settlement.attempts.count { $0.isSpent }),
                 kind: settlement.failureKind,
-                leavesDoubt: settlement.leavesDoubt,
+                isUncertain: settlement.isUncertain,
                 now: now
             )
             after = machine

@@ -106,7 +106,7 @@ extension TrafficChecker {
 
     /// Nobody waits for a turn, so none may be taken ahead of time but for those of the last attempts.
     func noTurnsLeft(_ standing: RouteStanding) {
-        guard let next = standing.nextTurn?.nanoseconds, let rate = present.rate else { return }
+        guard let next = standing.nextSlot?.nanoseconds, let rate = present.rate else { return }
         if next > now + 2 * rate.interval + 1 { fail(nil, "turns are left taken that nobody waits for") }
     }
 }

@@ -43,7 +43,7 @@ struct TrafficPassing {
         else { return nil }
         let began = world.timeline.now
         guard let leave = leave(policy, began) else {
-            entry.state.leavePlainly()
+            entry.state.releasePlainly()
             return nil
         }
         world.checker.note("passed through")
@@ -87,7 +87,7 @@ struct TrafficPassing {
     /// Leave, where there is any to ask for; nil where the ordinary path has to ask.
     private func leave(_ policy: PassThroughPolicy, _ now: Int64) -> (leave: AttemptGrant?, Void)? {
         guard policy.usesTraffic else { return (nil, ()) }
-        return admission.entry.memory.traffic.leavePlainly(admission.entry.route, now).map { ($0, ()) }
+        return admission.entry.memory.traffic.grantPlainly(admission.entry.route, now).map { ($0, ()) }
     }
 
     private func adopted(
@@ -102,7 +102,7 @@ struct TrafficPassing {
             admission.snapshot.vault,
             since: began,
             wall: wall,
-            leave: isLost ? nil : leave?.leave,
+            grant: isLost ? nil : leave?.leave,
             token: nil,
             sending: Deaf()
         )
@@ -143,7 +143,7 @@ struct TrafficPassing {
         attempt.exchange = inbound.exchange
         let outcome = Outcome(admission.context, inbound.response, by: .upstream, attempts: [attempt])
         relay.ports.sink.record(.ended(outcome.report))
-        entry.state.leavePlainly()
+        entry.state.releasePlainly()
         engine.countRunning(false)
         return outcome
     }

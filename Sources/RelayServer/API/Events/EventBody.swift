@@ -11,7 +11,7 @@ import Synchronization
 final class EventBody: BodySource {
     private let options: EventOptions
     private let feed: EventFeed
-    private let sight: JobAccess
+    private let access: JobAccess
     private let time: any TimeSource
     private let server: LoopBound<LoopServer>
     private let state: Mutex<State>
@@ -32,12 +32,12 @@ final class EventBody: BodySource {
     init(_ call: APICall, _ caller: Caller) throws(Problem) {
         options = try EventOptions(call)
         feed = caller.server.durable.feed
-        sight = JobAccess(caller)
+        access = JobAccess(caller)
         time = caller.server.relay.ports.time
         server = LoopBound(caller.server, caller.server.loop)
         let nextBeat = time.now().advanced(by: EventBody.heartbeat)
         state = Mutex(State(after: options.after, nextBeat: nextBeat))
-        try sight.check()
+        try access.check()
     }
 
     var type: StaticString { options.form.type }
@@ -76,7 +76,7 @@ final class EventBody: BodySource {
             append(gap, .gap, last, to: &output)
         }
         for told in reading.events
-        where options.wants(told) && (sight.isUnlimited || sight.sees(told.event.user)) {
+        where options.wants(told) && (access.isUnlimited || access.sees(told.event.user)) {
             append(EventDocument.json(told), told.kind, told.number, to: &output)
         }
         return output

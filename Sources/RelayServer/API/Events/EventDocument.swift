@@ -75,10 +75,10 @@ extension JSONObjectWriter {
             member("upstream", ordered.upstream)
             member("state", ordered.state)
             member("previous", ordered.previous.rawValue)
-            member("detail", "ordered \(ordered.words)")
+            member("detail", "ordered \(ordered.text)")
             ordered.by?.write("by", into: &self)
         case .limitsCleared(_, let change):
-            member("detail", "limits cleared: \(change.words)")
+            member("detail", "limits cleared: \(change.text)")
             change.by?.write("by", into: &self)
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
@@ -93,7 +93,7 @@ extension JSONObjectWriter {
             member("source", source.rawValue)
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted: break
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: break
         }
     }
 

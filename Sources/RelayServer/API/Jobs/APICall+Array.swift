@@ -15,7 +15,7 @@ extension APICall {
         var jobs: [(id: String?, job: Result<KeptJob, Problem>)] = []
         for element in try APICall.elements(document) {
             // Many jobs must not have the loop to themselves.
-            if jobs.count % 64 == 63 { await caller.turn() }
+            if jobs.count % 64 == 63 { await caller.nextIteration() }
             let job = StreamedJob(.success(element))
             let kept = Result { () throws(Problem) in
                 try admit(job.submission.get(), isAsynchronous, caller)

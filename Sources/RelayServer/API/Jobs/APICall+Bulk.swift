@@ -9,7 +9,7 @@ extension APICall {
     /// Jobs of one turn of the store, which others then get theirs between.
     private static let bulkPage = 500
     /// Turns of one call: a filter that few jobs match is gone through in several calls.
-    private static let bulkTurns = 200
+    private static let bulkSteps = 200
 
     /// Does something to every job that matches, at most `limit` of them.
     func bulk(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
@@ -24,7 +24,7 @@ extension APICall {
         let patience = StorageDeadline(caller.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
         defer { record(wanted, done, principal, caller) }
-        for turn in 0..<APICall.bulkTurns {
+        for turn in 0..<APICall.bulkSteps {
             let left = wanted.limit - done.matched
             guard left > 0, turn == 0 || done.next != nil, caller.isThere else { break }
             let offset =

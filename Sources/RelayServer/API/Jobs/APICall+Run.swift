@@ -65,7 +65,10 @@ extension APICall {
         guard let response = outcome.answer else { return Answer(200, json.bytes) }
         let content = JSONContent(response.body)
         json.object("response") { JobAnswer.write(response, content, into: &$0) }
-        return Answer(200, .stream(DocumentBody(AnswerDocument(json, content, room: outcome.room))))
+        return Answer(
+            200,
+            .stream(DocumentBody(AnswerDocument(json, content, reservation: outcome.reservation)))
+        )
     }
 }
 

@@ -8,10 +8,10 @@ extension LineStream {
     func pass(_ line: LineSplitter.Line) -> Bool {
         guard case .line(let bytes) = line else { return false }
         let passed = resting.popLast() ?? PassedLine(self)
-        passed.place = underWay.count
+        passed.position = underWay.count
         underWay.append(passed)
         if passed.begin(bytes) { return true }
-        rest(passed)
+        recycle(passed)
         return false
     }
 
@@ -20,7 +20,7 @@ extension LineStream {
     /// - Returns: its number.
     func begunPassing() -> Int { order.began().index + 1 }
 
-    func turn(of line: Int) -> AnswerTurn { AnswerTurn(turns, line - 1) }
+    func ticket(of line: Int) -> AnswerTicket { AnswerTicket(answerOrder, line - 1) }
 
     /// Whether the outcome of that line, which ends now, may go out now.
     func isNext(_ line: Int) -> Bool {
@@ -34,30 +34,30 @@ extension LineStream {
         case .written(let from): start = from
         case .document(let document): return ended(passed, line, document)
         }
-        rest(passed)
-        order.endedInTurn(line - 1)
+        recycle(passed)
+        order.endedInOrder(line - 1)
         let bytes = unsafe UnsafeRawBufferPointer(
             rebasing: connection.server.passThrough.output.bytes[start...]
         )
         unsafe connection.send(Span(_unsafeElements: bytes.assumingMemoryBound(to: UInt8.self)))
-        turns.left(line - 1)
-        roomMade.take()?.resume()
+        answerOrder.left(line - 1)
+        capacityFreed.take()?.resume()
         if order.isReady { writeSoon() }
         if order.isIdle, isWaiting { startIdleTime() }
     }
 
     /// A line has ended that did not go out at once.
     func ended(_ passed: PassedLine, _ line: Int, _ document: AnswerDocument?) {
-        rest(passed)
+        recycle(passed)
         order.ended(document, at: line - 1)
         writeSoon()
     }
 
-    private func rest(_ passed: PassedLine) {
+    private func recycle(_ passed: PassedLine) {
         let last = underWay.removeLast()
         if last !== passed {
-            last.place = passed.place
-            underWay[passed.place] = last
+            last.position = passed.position
+            underWay[passed.position] = last
         }
         resting.append(passed)
     }
@@ -76,7 +76,7 @@ extension LineStream {
 
     /// Waits until every line has had its outcome, and lets go of those that hold the stream.
     func passedLines() async {
-        while !order.isIdle || isWriting { await withCheckedContinuation { roomMade = $0 } }
+        while !order.isIdle || isWriting { await withCheckedContinuation { capacityFreed = $0 } }
         resting = []
     }
 

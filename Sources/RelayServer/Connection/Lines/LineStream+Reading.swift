@@ -16,11 +16,11 @@ extension LineStream {
 
     /// The next line, once there is room for its outcome; what takes time is not waited for unless `waits`.
     func nextLine(waits: Bool) async -> Reading {
-        if waits { await room() } else if !hasRoom { return .later }
+        if waits { await waitForCapacity() } else if !hasCapacity { return .later }
         while connection.phase == .busy {
             steps += 1
             // A caller that writes and reads as fast as this loop must not have it to itself.
-            if steps.isMultiple(of: 16) { await connection.loop.turn() }
+            if steps.isMultiple(of: 16) { await connection.loop.nextIteration() }
             if let line = splitter.next() { return .line(line) }
             if isRead { return splitter.finish().map { .line($0) } ?? .end }
             guard let piece = await nextPiece(waits) else {
@@ -32,13 +32,13 @@ extension LineStream {
         return .end
     }
 
-    private var hasRoom: Bool { !isWriting && order.hasPlace && connection.unsent.isEmpty }
+    private var hasCapacity: Bool { !isWriting && order.mayBegin && connection.unsent.isEmpty }
 
     /// Waits until an outcome more can be held, and the caller has taken those that went out.
-    private func room() async {
+    private func waitForCapacity() async {
         while connection.phase == .busy {
-            if isWriting || !order.hasPlace {
-                await withCheckedContinuation { roomMade = $0 }
+            if isWriting || !order.mayBegin {
+                await withCheckedContinuation { capacityFreed = $0 }
             } else if !connection.unsent.isEmpty {
                 await write()
             } else {

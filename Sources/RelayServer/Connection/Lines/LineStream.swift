@@ -19,7 +19,7 @@ final class LineStream {
     private let lineLimit: Int
     var splitter: LineSplitter
     var order: JobOrderMachine<AnswerDocument?>
-    let turns: AnswerTurns
+    let answerOrder: AnswerOrder
     /// Lines that are passed through, and what others were, for the next.
     var underWay: [PassedLine] = []
     var resting: [PassedLine] = []
@@ -39,7 +39,7 @@ final class LineStream {
     /// Steps of the reader since it let others have their turn.
     var steps = 0
     /// Resumed when an outcome went out.
-    var roomMade: CheckedContinuation<Void, Never>?
+    var capacityFreed: CheckedContinuation<Void, Never>?
     lazy var timer = LoopTimer { [weak self] in self?.timeIsUp() }
 
     init(_ head: RequestHead, on connection: Connection, lineLimit: Int) throws(Problem) {
@@ -49,7 +49,7 @@ final class LineStream {
         self.lineLimit = lineLimit
         splitter = LineSplitter(limit: lineLimit)
         order = JobOrderMachine(limit: options.maxInFlight, order: options.order)
-        turns = AnswerTurns(order: options.order)
+        answerOrder = AnswerOrder(order: options.order)
     }
 
     /// Serves the whole stream; returns when every line has its outcome, or the caller is gone.
@@ -130,7 +130,7 @@ final class LineStream {
             job.admission,
             body: job.body,
             relay: server.relay,
-            turn: turn(of: job.line),
+            ticket: ticket(of: job.line),
             keeper: StandInKeeper.made(
                 job.admission,
                 server.durable,
@@ -177,10 +177,10 @@ final class LineStream {
             if connection.phase == .busy, !connection.unsent.isEmpty { _ = await connection.drainOutput() }
             guard let (index, outcome) = order.take() else { break }
             if let outcome, connection.phase == .busy { await connection.send(outcome, framing) }
-            turns.left(index)
-            roomMade.take()?.resume()
+            answerOrder.left(index)
+            capacityFreed.take()?.resume()
         }
         isWriting = false
-        roomMade.take()?.resume()
+        capacityFreed.take()?.resume()
     }
 }

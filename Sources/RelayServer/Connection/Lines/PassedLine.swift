@@ -16,7 +16,7 @@ import RelayRoute
     private let connection: Connection
     private let server: LoopServer
     /// Its place among those of the stream that are under way.
-    @safe @exclusivity(unchecked) var place = 0
+    @safe @exclusivity(unchecked) var position = 0
     /// As it came.
     @safe @exclusivity(unchecked) private(set) var bytes: [UInt8] = []
     /// Its caller's name for it, as a place in `bytes`.
@@ -77,7 +77,7 @@ extension PassedLine: PassThroughCaller {
     /// An outcome holds its answer's content.
     var pieces: (any PieceReceiver)? { nil }
 
-    func hasRoom(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
+    func hasMemory(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
 
     /// A slash in the name of a route or a blank in a path would make another request of it.
     func means(_ line: PassThroughLine) -> Bool { line.route == route && line.fields == fields }
@@ -125,17 +125,17 @@ extension PassedLine: AnswerReceiver {
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange else { return nil }
         let (passThrough, entry) = unsafe (server.passThrough, exchange.pointee.entry.route.entry)
-        entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
+        entry.memory.meter.promoted(reason, shard: server.relay.ports.shard)
         sender = nil
         self.exchange = nil
-        guard let (job, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+        guard let (job, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.grant, sending) else {
             unsafe passThrough.broke(exchange, connection)
             let id = id.isEmpty ? nil : String(decoding: bytes[id], as: UTF8.self)
             finish(StreamOutcome.refused(PassThrough.broken, line: number, id: id))
             return nil
         }
         self.job = job
-        adopted.execution.turn = stream.turn(of: number)
+        adopted.execution.ticket = stream.ticket(of: number)
         run = unsafe passThrough.handOver(exchange, adopted, reason)
         bytes = []
         return (adopted.outbound, self)
@@ -144,7 +144,7 @@ extension PassedLine: AnswerReceiver {
     /// The job that the ordinary path would have made of the line by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ leave: AttemptGrant?,
+        _ grant: AttemptGrant?,
         _ sending: any RelayRoute.Sending
     ) -> (job: AdmittedJob, adopted: PassThrough.Adopted)? {
         let line = StreamedJob(bytes)
@@ -157,7 +157,7 @@ extension PassedLine: AnswerReceiver {
             terms: terms,
             body: submission.content
         )
-        let adopted = unsafe server.passThrough.adopted(exchange, wish, connection, leave, sending)
+        let adopted = unsafe server.passThrough.adopted(exchange, wish, connection, grant, sending)
         return adopted.map { adopted in
             (
                 AdmittedJob(line: number, id: line.id, admission: adopted.admission, body: adopted.body),

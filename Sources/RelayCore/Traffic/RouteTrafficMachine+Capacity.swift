@@ -4,15 +4,15 @@ import RelayRoute
 // The room by which kept jobs are claimed.
 extension RouteTrafficMachine {
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
-    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
+    func capacity(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: AttemptDeferral?) {
         let spacing = spacing(route)
-        let count = spacing.map { rate.room($0, now, atMost: most) } ?? most
+        let count = spacing.map { rate.capacity($0, now, atMost: most) } ?? most
         let turn = spacing.map { AttemptDeferral(reason: .rateLimited, until: rate.next($0, .kept, now)) }
         guard count > 0, !upstreams.isEmpty else { return (count, count < most ? turn : nil) }
-        var best = upstreams[first].room(route, now, atMost: count)
+        var best = upstreams[first].capacity(route, now, atMost: count)
         if best.count == 0, let hold = best.hold, hold.isOfUpstream {
             for place in route.failovers(when: hold.reason) {
-                let other = upstreams[place].room(route, now, atMost: count)
+                let other = upstreams[place].capacity(route, now, atMost: count)
                 let until = min(best.hold?.until ?? hold.until, other.hold?.until ?? hold.until)
                 if other.count > best.count { best = other } else { best.hold?.until = until }
             }
@@ -39,7 +39,7 @@ extension RouteTrafficMachine {
                     return .max
                 }
                 place = other
-            } else if upstreams[first].patience(route, now) != nil {
+            } else if upstreams[first].hold(route, now) != nil {
                 place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
             }
         }

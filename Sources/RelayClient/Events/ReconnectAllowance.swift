@@ -1,7 +1,7 @@
 import RelayBase
 
 /// How often a client asks again that waits for something at a relay which may stop meanwhile.
-struct Patience {
+struct ReconnectAllowance {
     private let clock: ClientClock
     private var failures = 0
     private var wasReached = false

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// One at a time, so that a stream whose answers nobody takes keeps no more of what others wait for than a single
 /// request would; and in the order in which the answers leave, so that no job waits for room that those behind it have.
-package final class AnswerTurns: Sendable {
+package final class AnswerOrder: Sendable {
     private struct State {
         /// The job whose turn it is; in order of input it is always the first that has not left.
         var holder: Int?
@@ -61,16 +61,16 @@ package final class AnswerTurns: Sendable {
 }
 
 /// The turn of one job.
-package struct AnswerTurn: Sendable {
-    private let turns: AnswerTurns
+package struct AnswerTicket: Sendable {
+    private let order: AnswerOrder
     private let index: Int
 
     /// `index` is the job's place in the stream, from 0.
-    package init(_ turns: AnswerTurns, _ index: Int) {
-        self.turns = turns
+    package init(_ order: AnswerOrder, _ index: Int) {
+        self.order = order
         self.index = index
     }
 
-    func take() -> Bool { turns.take(index) }
-    func wait() async -> Bool { await turns.wait(index) }
+    func take() -> Bool { order.take(index) }
+    func wait() async -> Bool { await order.wait(index) }
 }

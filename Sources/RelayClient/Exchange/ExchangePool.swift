@@ -2,7 +2,7 @@ import RelayPosix
 import Synchronization
 
 /// Runs exchanges on threads of their own, so many at once, the others in the order in which they came.
-final class ExchangePlaces: Sendable {
+final class ExchangePool: Sendable {
     private typealias Work = @Sendable () -> Void
 
     private struct State {
@@ -31,7 +31,7 @@ final class ExchangePlaces: Sendable {
         _ canceller: Canceller,
         _ work: @escaping @Sendable () throws(RelayClientError) -> Value
     ) async throws(RelayClientError) -> Value {
-        let turn = ExchangeTurn<Value>()
+        let turn = PendingExchange<Value>()
         let result: Result<Value, RelayClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard turn.wait(continuation) else { return }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// One caller's wait for a thread and then for what the thread does.
-final class ExchangeTurn<Value: Sendable>: Sendable {
+final class PendingExchange<Value: Sendable>: Sendable {
     private typealias Continuation = CheckedContinuation<Result<Value, RelayClientError>, Never>
 
     private enum State {

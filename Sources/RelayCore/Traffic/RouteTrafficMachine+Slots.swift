@@ -10,18 +10,18 @@ extension RouteTrafficMachine {
     }
 
     /// The hold that keeps the attempt back until its turn; nil when the turn is now.
-    func nextTurn(
+    func nextSlot(
         _ route: Route,
         _ asking: Asking,
         _ asked: RequestClass?,
         _ now: Instant
     ) -> AttemptDeferral? {
-        let (upstream, side) = (upstreams[asking.place], asking.side)
+        let (upstream, side) = (upstreams[asking.upstreamIndex], asking.side)
         let (ours, its) = (spacing(route), upstream.spacing(route, of: asked, now))
         // The turn has to be one of both.
         let isBoth = ours != nil && its != nil
         let mine = ours.map { rate.next($0, side, now, afterAll: isBoth) } ?? now
-        let theirs = its.map { upstream.turns.next($0, side, now, afterAll: isBoth) } ?? now
+        let theirs = its.map { upstream.rateLimit.next($0, side, now, afterAll: isBoth) } ?? now
         if max(mine, theirs) <= now { return nil }
         return theirs > mine
             ? AttemptDeferral(reason: .tooFast, upstream: upstream.name, until: theirs)
@@ -29,7 +29,7 @@ extension RouteTrafficMachine {
     }
 
     @discardableResult
-    mutating func takeTurn(
+    mutating func takeSlot(
         _ route: Route,
         _ asking: Asking,
         _ asked: RequestClass?,
@@ -37,19 +37,19 @@ extension RouteTrafficMachine {
         _ now: Instant
     ) -> RateSlot {
         RateSlot(
-            place: asking.place,
+            upstreamIndex: asking.upstreamIndex,
             route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
-            upstream: upstreams[asking.place].spacing(route, of: asked, now).map {
-                upstreams[asking.place].turns.take($0, asking.side, at: moment, now)
+            upstream: upstreams[asking.upstreamIndex].spacing(route, of: asked, now).map {
+                upstreams[asking.upstreamIndex].rateLimit.take($0, asking.side, at: moment, now)
             }
         )
     }
 
     /// The attempt that had taken that turn does not go.
-    mutating func giveBack(_ turn: RateSlot, _ route: Route, _ now: Instant) {
-        if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
-        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
-            upstreams[turn.place].turns.giveBack(taken, spacing, now)
+    mutating func giveBack(_ slot: RateSlot, _ route: Route, _ now: Instant) {
+        if let taken = slot.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
+        if let taken = slot.upstream, let spacing = upstreams[slot.upstreamIndex].spacingOfScope(route, now) {
+            upstreams[slot.upstreamIndex].rateLimit.giveBack(taken, spacing, now)
         }
     }
 
@@ -61,7 +61,7 @@ extension RouteTrafficMachine {
         if let spacing = upstreams[first].spacingOfScope(route, now),
             !upstreams[first].isPacedApart || upstreams[first].hasKeptTooFast(now)
         {
-            upstreams[first].turns.wanted(spacing, now, until: until)
+            upstreams[first].rateLimit.wanted(spacing, now, until: until)
         }
     }
 
@@ -69,10 +69,10 @@ extension RouteTrafficMachine {
     func wait(of asked: RequestClass, _ route: Route, _ now: Instant) -> AttemptDeferral? {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
-        let asking = Asking(kind: .first, place: first, isKept: false, turn: .none)
+        let asking = Asking(kind: .first, upstreamIndex: first, isKept: false, slot: .none)
         let hold =
-            upstream.patience(route, of: asked, now).map { $0.hold(upstream.name) }
-            ?? nextTurn(route, asking, asked, now)
+            upstream.hold(route, of: asked, now).map { $0.hold(upstream.name) }
+            ?? nextSlot(route, asking, asked, now)
         // Where another upstream takes it, it does not wait.
         return hold.flatMap { route.failovers(when: $0.reason).isEmpty ? $0 : nil }
     }

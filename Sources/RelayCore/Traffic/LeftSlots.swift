@@ -1,7 +1,7 @@
 import RelayBase
 
 /// The turns of a line of requests that are left to kept jobs: every second one, and one that a request gave back.
-struct LeftTurns: Sendable {
+struct LeftSlots: Sendable {
     /// The next of every second one; it is theirs where the line goes beyond it.
     var series: Instant
     /// One that is theirs beside those.
