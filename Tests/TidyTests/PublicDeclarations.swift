@@ -60,7 +60,7 @@ struct PublicDeclarations {
     }
 
     /// The code after `@discardableResult`, `@available(…)` and their like.
-    private static func withoutAttributes(_ code: Substring) -> Substring {
+    static func withoutAttributes(_ code: Substring) -> Substring {
         var rest = code
         while rest.hasPrefix("@") {
             rest = rest.dropFirst().drop { $0.isLetter || $0.isNumber || $0 == "_" }
