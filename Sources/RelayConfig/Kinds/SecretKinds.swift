@@ -60,7 +60,7 @@ private var secretSection: Section<SecretDraft> {
         if draft.environment != nil {
             reading.warn(
                 "an environment variable can be read under /proc",
-                at: node.place("env"),
+                at: node.location("env"),
                 hint: "prefer {\"credential\": …} or {\"file\": …}"
             )
         }

@@ -23,7 +23,7 @@ extension ConfigurationTable {
             else { continue }
             reading.warn(
                 "api_error, which is asked first, takes answers with \(required.text) and makes them api_error",
-                at: node.place("success", "fail", "\(index)", "json"),
+                at: node.location("success", "fail", "\(index)", "json"),
                 hint: "name the failure in \"error_types\" by its \"api_code\", or remove one of the two"
             )
         }

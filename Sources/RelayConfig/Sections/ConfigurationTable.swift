@@ -52,7 +52,10 @@ enum ConfigurationTable {
             checkListeners(node, &reading)
             checkUploads(draft.limits, node, &reading)
             if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
-                reading.warn("there are no routes: every request is answered 404", at: node.place("routes"))
+                reading.warn(
+                    "there are no routes: every request is answered 404",
+                    at: node.location("routes")
+                )
             }
         }
     }

@@ -27,7 +27,10 @@ extension ConfigurationTable {
                 checkUnique("file_exists", in: list, "source", &reading)
                 let controls = list.elements.enumerated().filter { $0.element["control"] != nil }
                 for (index, _) in controls.dropFirst() {
-                    reading.error("another source has \"control\" too", at: list.place("\(index)", "control"))
+                    reading.error(
+                        "another source has \"control\" too",
+                        at: list.location("\(index)", "control")
+                    )
                 }
             }
         }
@@ -51,7 +54,7 @@ extension ConfigurationTable {
             guard draft.control == false else { return }
             reading.error(
                 "\"control\" takes true",
-                at: node.place("control"),
+                at: node.location("control"),
                 hint: "write true, or remove the source"
             )
         }

@@ -84,7 +84,7 @@ extension ConfigurationTable {
             if names.contains(name) { return }
             reading.error(
                 "no credential named \"\(name)\"",
-                at: node.place("credential"),
+                at: node.location("credential"),
                 hint: nearestWord(to: name, among: names).map { "did you mean \"\($0)\"?" }
                     ?? "define it under \"credentials\""
             )

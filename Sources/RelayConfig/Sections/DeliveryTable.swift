@@ -57,7 +57,7 @@ extension ConfigurationTable {
         } check: { draft, node, reading in
             for (index, reference) in draft.secrets.enumerated()
             where draft.secrets[..<index].contains(reference) {
-                reading.error("another entry names the same secret", at: node.place("secrets", "\(index)"))
+                reading.error("another entry names the same secret", at: node.location("secrets", "\(index)"))
             }
         }
     }

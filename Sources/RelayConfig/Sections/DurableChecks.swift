@@ -51,7 +51,7 @@ extension ConfigurationTable {
         guard !acts else { return }
         reading.warn(
             "no rule acts when the upstream cannot be reached, so that a kept job is dead at once",
-            at: list.place(),
+            at: list.location(),
             hint: taking ?? "add a rule with \"retry\" on \"connection\""
         )
     }
@@ -69,13 +69,13 @@ extension ConfigurationTable {
         if keeps(rule) {
             reading.error(
                 "the route keeps every request before it is sent, so that there is none to answer and to keep then",
-                at: list.place("\(index)", "respond", "and"),
+                at: list.location("\(index)", "respond", "and"),
                 hint: taking ?? "remove the rule, or write \"delivery\": {\"mode\": \"sync\"}"
             )
         } else if rule["respond"] != nil {
             reading.warn(
                 "it answers only requests that wait for their answer, and the route keeps every one",
-                at: list.place("\(index)", "respond"),
+                at: list.location("\(index)", "respond"),
                 hint: taking ?? "remove the rule, or leave out \"mode\": \"durable\""
             )
         }
@@ -87,7 +87,7 @@ extension ConfigurationTable {
         let (waits, end) = (DurationText.text(total), DurationText.text(route.policy.delivery.expiresAfter))
         reading.warn(
             "the waits of the schedule take \(waits), but delivery.expires_after ends a job after \(end)",
-            at: list.place("\(index)", "retry", "schedule"),
+            at: list.location("\(index)", "retry", "schedule"),
             hint: taking ?? "raise \"delivery.expires_after\", or shorten the schedule"
         )
     }

@@ -33,7 +33,7 @@ extension ConfigurationTable {
         if lastLine == nil {
             reading.error(
                 "a failure can reach the caller: no rule answers all of them",
-                at: node.place("never_fails"),
+                at: node.location("never_fails"),
                 hint: "end \"recovery\" with {\"name\": \"last-line\", \"on\": [\"any\"], \"respond\": "
                     + "{\"as\": \"placeholder\", \"status\": 200}}"
             )
@@ -44,7 +44,7 @@ extension ConfigurationTable {
                 guard let action = failingActions.first(where: { rule[$0] != nil }) else { continue }
                 reading.error(
                     "the route says \"never_fails\", and this rule fails",
-                    at: list.place("\(index)", action),
+                    at: list.location("\(index)", action),
                     hint: rules.taker.map { "route \"\($0)\" takes this rule over" }
                         ?? "remove the rule, or respond"
                 )
@@ -58,7 +58,7 @@ extension ConfigurationTable {
         else { return }
         reading.warn(
             "no rule of the route responds with what is kept",
-            at: node.place("response", "cache_last_good"),
+            at: node.location("response", "cache_last_good"),
             hint: "add {\"name\": \"last-good\", \"on\": [\"any\"], \"respond\": {\"as\": \"stale\"}}"
         )
     }

@@ -46,7 +46,7 @@ extension ConfigurationTable {
             if let memory = limits.memory, memory / 16 * 7 < limits.maxResponseBody {
                 reading.warn(
                     "one answer may take less than half of this, and limits.max_response_body allows it more",
-                    at: node.place("memory"),
+                    at: node.location("memory"),
                     hint: "write at least \"\(SizeText.text(limits.maxResponseBody * 3))\""
                 )
             }
@@ -81,7 +81,7 @@ extension ConfigurationTable {
         guard let share, share > all else { return }
         reading.warn(
             "one user's share is more than all may have (limits.\(key)) and bounds nothing",
-            at: node.place("per_user", key),
+            at: node.location("per_user", key),
             hint: "lower it, or raise limits.\(key)"
         )
     }

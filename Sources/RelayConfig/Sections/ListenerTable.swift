@@ -82,21 +82,21 @@ extension ConfigurationTable {
                 if draft.role.includes(.read) {
                     reading.warn(
                         "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
-                        at: node.place("tcp"),
+                        at: node.location("tcp"),
                         hint: "use a Unix socket with \"mode\" and \"allow_users\""
                     )
                 }
             } else if draft.mode & 0o002 != 0, draft.role.includes(.read), draft.allowedUsers.isEmpty {
                 reading.warn(
                     "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
-                    at: node.place("mode"),
+                    at: node.location("mode"),
                     hint: "write \"0660\" or name those who may connect with \"allow_users\""
                 )
             }
             if let group = draft.group, node["group"] != nil, reading.accounts.group(group) == nil {
                 reading.warn(
                     "no group named \"\(printable(group))\" on this machine",
-                    at: node.place("group")
+                    at: node.location("group")
                 )
             }
         }
@@ -129,7 +129,7 @@ extension ConfigurationTable {
         guard !isServed, !reading.hasErrors else { return }
         reading.warn(
             "no listener has the role \"admin\": no command can reload the daemon, or act on jobs and routes",
-            at: node.place("listeners"),
+            at: node.location("listeners"),
             hint:
                 "add {\"name\": \"control\", \"unix\": \"/run/waystation/control.sock\", \"mode\": \"0600\", "
                 + "\"role\": \"admin\"}"
@@ -143,7 +143,7 @@ extension ConfigurationTable {
             guard let text = element[key]?.value.text, !seen.insert(Array(text.utf8)).inserted else {
                 continue
             }
-            reading.error("another \(what) has the same \"\(key)\"", at: list.place("\(index)", key))
+            reading.error("another \(what) has the same \"\(key)\"", at: list.location("\(index)", key))
         }
     }
 }

@@ -134,7 +134,7 @@ extension ConfigurationTable {
         let ranges = special.ranges.map { "\"\($0)\"" }.joined(separator: ", ")
         reading.error(
             "the host is \(special.what), which the relay does not dial",
-            at: node.place(tokens),
+            at: node.location(tokens),
             hint: "if it is meant, add \"allow_addresses\": [\(ranges)] to the \(owner)"
         )
     }
@@ -151,7 +151,7 @@ extension ConfigurationTable {
         }
         reading.warn(
             "the credential crosses the network unencrypted",
-            at: node.place(tokens),
+            at: node.location(tokens),
             hint: "use https if the upstream can"
         )
     }

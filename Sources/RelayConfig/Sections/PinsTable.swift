@@ -34,14 +34,14 @@ extension ConfigurationTable {
             if pins.isEnforced, isWhole, Set(pins.keys).count == 1 {
                 reading.error(
                     "enforced pins need a second key: with one a lost key makes the upstream unreachable",
-                    at: node.place("spki_sha256"),
+                    at: node.location("spki_sha256"),
                     hint: "add that of a backup key, or write \"enforce\": false"
                 )
             }
             if let until = pins.until, until <= reading.wallSeconds {
                 reading.warn(
                     "these pins no longer count",
-                    at: node.place("until"),
+                    at: node.location("until"),
                     hint: "renew or remove them"
                 )
             }
@@ -59,7 +59,7 @@ extension ConfigurationTable {
         }
         guard let fault = pins.fault(hosts: hosts) else { return }
         let place = ["tls", "pins"] + (hosts.isEmpty ? [] : ["host"])
-        reading.error(fault.message, at: node.place(place), hint: fault.hint)
+        reading.error(fault.message, at: node.location(place), hint: fault.hint)
     }
 }
 

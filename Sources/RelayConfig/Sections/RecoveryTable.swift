@@ -131,7 +131,7 @@ extension ConfigurationTable {
                 let limit = DurationText.text(draft.maxInterval)
                 reading.error(
                     "base_interval is longer than max_interval (\(limit)\(isDefault ? ", the default" : ""))",
-                    at: node.place("base_interval")
+                    at: node.location("base_interval")
                 )
             }
         }

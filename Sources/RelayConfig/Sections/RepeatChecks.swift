@@ -31,7 +31,7 @@ extension ConfigurationTable {
             }
             reading.warn(
                 "a job of a POST without a key is dead (outcome_unknown) once its answer is cut off or late",
-                at: node.place("delivery", "mode"),
+                at: node.location("delivery", "mode"),
                 hint: hint
             )
         } else if node["request"]?.value["wrap"] != nil {
@@ -41,7 +41,7 @@ extension ConfigurationTable {
             reading.elsewhere(rules.path) { reading in
                 reading.warn(
                     "a POST without a key is not sent again by this rule once the upstream may have acted on it",
-                    at: (rules.list ?? node).place("\(found.index)", found.action),
+                    at: (rules.list ?? node).location("\(found.index)", found.action),
                     hint: "\(hint); \"methods\" here says which requests may be repeated"
                 )
             }
@@ -91,7 +91,7 @@ extension ConfigurationTable {
         else { return }
         reading.warn(
             "nothing fetches the credential anew when the upstream refuses it",
-            at: node.place("auth", "refresh_on_401"),
+            at: node.location("auth", "refresh_on_401"),
             hint:
                 "remove it, or add a rule with \"refresh_credentials\" or one that ends a request on \"401\""
         )
@@ -123,7 +123,7 @@ extension ConfigurationTable {
             reading.elsewhere(rules.path) { reading in
                 reading.warn(
                     "a request ends after \(DurationText.text(total)) (timeouts.total), so that it never waits this long",
-                    at: list.place(["\(index)", "retry"] + place),
+                    at: list.location(["\(index)", "retry"] + place),
                     hint: rules.taker.map { "route \"\($0)\" takes this rule over" }
                         ?? "shorten the wait, or raise \"timeouts.total\""
                 )

@@ -33,7 +33,7 @@ extension ConfigurationTable {
             if route.policy.delivery.mode == .durable {
                 reading.error(
                     "a route that keeps its requests cannot promise their callers an answer",
-                    at: node.place("never_fails"),
+                    at: node.location("never_fails"),
                     hint: "remove it, or write \"delivery\": {\"mode\": \"sync\"}"
                 )
             } else {
@@ -64,7 +64,7 @@ extension ConfigurationTable {
             where keys.contains(name.lowercased()) && template.changesWithAttempts {
                 reading.error(
                     "\(name) would change with every attempt, so that none could be told to be the same request",
-                    at: node.place("prepare", "\(index)", "set_header", name),
+                    at: node.location("prepare", "\(index)", "set_header", name),
                     hint: "set it with \"each\": \"job\""
                 )
             }
@@ -74,7 +74,7 @@ extension ConfigurationTable {
     static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
         guard let fault = route.policy.timeouts.fault, node["timeouts"] != nil else { return }
         let key = node["timeouts"]?.value["attempt"] == nil ? "total" : "attempt"
-        reading.error(fault, at: node.place("timeouts", key))
+        reading.error(fault, at: node.location("timeouts", key))
     }
 
     private static func definedKinds(at key: String, _ inner: String?, in node: JSONNode) -> [String] {
@@ -94,13 +94,13 @@ extension ConfigurationTable {
                 if reservedKinds.contains(text) {
                     reading.error(
                         "\"\(text)\" is not available in this version: remove it",
-                        at: list.place(tokens)
+                        at: list.location(tokens)
                     )
                     continue
                 }
                 reading.error(
                     "no rule of this route names a failure \"\(printable(text))\"",
-                    at: list.place(tokens),
+                    at: list.location(tokens),
                     hint: FailureMatcher.meant(by: text, kinds: kinds)
                 )
             }
@@ -128,13 +128,13 @@ extension ConfigurationTable {
         if !upstreams.contains(name) {
             reading.error(
                 "the route has no upstream named \"\(printable(name))\"",
-                at: list.place(tokens),
+                at: list.location(tokens),
                 hint: taking ?? meantUpstream(name, among: upstreams)
             )
         } else if name == upstreams.first {
             reading.warn(
                 "this rule never acts: a job is never sent back to the first upstream",
-                at: list.place(tokens),
+                at: list.location(tokens),
                 hint: taking ?? meantUpstream(name, among: upstreams)
             )
         }
@@ -164,21 +164,21 @@ extension ConfigurationTable {
             {
                 reading.error(
                     "the route has no credential that can be fetched anew",
-                    at: list.place("\(index)", "refresh_credentials"),
+                    at: list.location("\(index)", "refresh_credentials"),
                     hint: taking ?? "give it an \"auth\" of an OAuth2 type"
                 )
             }
             if isStale(element), node["response"]?.value["cache_last_good"] == nil {
                 reading.error(
                     "the route keeps no answers",
-                    at: list.place("\(index)", "respond", "as"),
+                    at: list.location("\(index)", "respond", "as"),
                     hint: taking ?? "give it \"response\": {\"cache_last_good\": {\"max_age\": \"6h\"}}"
                 )
             }
             if let ending, !isPassed(ending, by: element) {
                 reading.warn(
                     "this rule is never reached: \"\(printable(ending["name"]?.value.text ?? ""))\" ends every failure above it",
-                    at: list.place("\(index)")
+                    at: list.location("\(index)")
                 )
             }
             if endsEverything(element, route), ending == nil || !isFinal(ending) && isFinal(element) {
@@ -204,7 +204,7 @@ extension ConfigurationTable {
         let isOwn = route.policy.delivery.mode == .durable && route.policy.delivery.maxAttempts != nil
         reading.warn(
             "the rule allows \(draft.attempts) attempts, but the route ends after \(attemptLimit(route))",
-            at: list.place("\(index)", "retry", key),
+            at: list.location("\(index)", "retry", key),
             hint: "raise the route's \"\(isOwn ? "delivery.max_attempts" : "max_attempts")\""
         )
     }

@@ -25,7 +25,7 @@ extension ConfigurationTable {
             guard storage.sync == .off else { return }
             reading.warn(
                 "202 then does not mean that a job survives a power cut",
-                at: node.place("sync"),
+                at: node.location("sync"),
                 hint: "write \"full\""
             )
         }

@@ -80,14 +80,16 @@ extension ConfigurationTable {
             {
                 reading.error(
                     "a status below 400 is no failure",
-                    at: node.place("on"),
+                    at: node.location("on"),
                     hint: "name statuses from 400 up, such as \"500\" or \"4xx\""
                 )
             }
             guard breaker.maxBreakDuration < breaker.breakDuration else { return }
             reading.error(
                 "the longest break is shorter than the first",
-                at: node.place(node["max_break_duration"] == nil ? "break_duration" : "max_break_duration"),
+                at: node.location(
+                    node["max_break_duration"] == nil ? "break_duration" : "max_break_duration"
+                ),
                 hint: "give max_break_duration at least break_duration"
             )
         }

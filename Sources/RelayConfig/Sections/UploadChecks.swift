@@ -20,7 +20,7 @@ extension ConfigurationTable {
         reading.warn(
             "a body that moves is bounded by no timeouts.attempt or timeouts.total, such as those of route "
                 + "\"\(printable(first.name))\"\(others), but by timeouts.idle and timeouts.min_rate",
-            at: node.place("limits", "max_request_body"),
+            at: node.location("limits", "max_request_body"),
             hint: "say in \"timeouts\" how slowly a body may come: \"idle\", or \"min_rate\": \"1KiB\""
         )
     }

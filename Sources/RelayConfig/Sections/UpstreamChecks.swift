@@ -29,7 +29,7 @@ extension ConfigurationTable {
         if let first = uses.first, first != .always {
             reading.error(
                 "the first upstream is the ordinary target and cannot be \(first.rawValue)",
-                at: list.place("0", "use"),
+                at: list.location("0", "use"),
                 hint: "put an upstream with \"use\": \"always\" first"
             )
         }
@@ -37,13 +37,13 @@ extension ConfigurationTable {
         for index in constrained.dropFirst() {
             reading.error(
                 "another upstream is used when_constrained already",
-                at: list.place("\(index)", "use")
+                at: list.location("\(index)", "use")
             )
         }
         if let index = constrained.first, reading.root["constrained"] == nil {
             reading.error(
                 "nothing tells when the network is constrained",
-                at: list.place("\(index)", "use"),
+                at: list.location("\(index)", "use"),
                 hint: "add \"constrained\": {\"when\": [{\"file_exists\": \"/run/waystation/constrained\"}]} "
                     + "beside \"routes\""
             )
@@ -70,14 +70,14 @@ extension ConfigurationTable {
                 guard isComplete, !isRefused else { continue }
                 reading.warn(
                     "no rule leads to this upstream, so that nothing is ever sent to it",
-                    at: node.place("upstreams", "\(index)"),
+                    at: node.location("upstreams", "\(index)"),
                     hint: "add {\"name\": \"to-\(name)\", \"on\": [\"connection\", \"timeout\"], "
                         + "\"failover\": {\"upstream\": \"\(name)\"}} to \"recovery\""
                 )
             } else if element["cooldown"] != nil, upstream.cooldown > .zero {
                 reading.warn(
                     "no failover rule of the route leads to this upstream, so its cooldown means nothing",
-                    at: node.place("upstreams", "\(index)", "cooldown")
+                    at: node.location("upstreams", "\(index)", "cooldown")
                 )
             }
         }

@@ -101,15 +101,20 @@ extension ReadContext {
         add(Finding(isError: false, range: range, pointer: pointer, message: message, hint: hint))
     }
 
-    mutating func error(_ message: String, at place: JSONNode.Place, hint: String? = nil) {
+    mutating func error(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
         report(isError: true, message, place, hint)
     }
 
-    mutating func warn(_ message: String, at place: JSONNode.Place, hint: String? = nil) {
+    mutating func warn(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
         report(isError: false, message, place, hint)
     }
 
-    private mutating func report(isError: Bool, _ message: String, _ place: JSONNode.Place, _ hint: String?) {
+    private mutating func report(
+        isError: Bool,
+        _ message: String,
+        _ place: JSONNode.Location,
+        _ hint: String?
+    ) {
         let pointer = JSONPointer(tokens: path + place.tokens)
         let range = place.node.nearest(to: place.tokens)
         add(Finding(isError: isError, range: range, pointer: pointer, message: message, hint: hint))
@@ -213,13 +218,13 @@ extension ReadContext {
 
 extension JSONNode {
     /// A value below a node, which stands at the path that is read.
-    struct Place {
+    struct Location {
         let node: JSONNode
         let tokens: [String]
     }
 
-    func place(_ tokens: String...) -> Place { Place(node: self, tokens: tokens) }
-    func place(_ tokens: [String]) -> Place { Place(node: self, tokens: tokens) }
+    func location(_ tokens: String...) -> Location { Location(node: self, tokens: tokens) }
+    func location(_ tokens: [String]) -> Location { Location(node: self, tokens: tokens) }
 
     /// The range of the value at `tokens` below this node, or of the last one on the way that exists.
     func nearest(to tokens: [String]) -> Range<Int> {

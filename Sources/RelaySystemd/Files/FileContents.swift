@@ -21,9 +21,13 @@ package struct FileContents {
         guard facts.st_mode & S_IFMT == S_IFREG else { throw ReadError(reason: "it is not a regular file") }
         mode = facts.st_mode
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = unsafe Glibc.read(descriptor.raw, &buffer, buffer.count)
+            // An array of zeros would be written byte by byte in a room that is built for size.
+            var count = 0
+            let part = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, filled in
+                count = unsafe Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count)
+                filled = max(0, count)
+            }
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }
@@ -32,7 +36,7 @@ package struct FileContents {
             guard bytes.count + count <= limit else {
                 throw ReadError(reason: "it is larger than \(limit) bytes")
             }
-            bytes += buffer[..<count]
+            bytes += part
         }
         self.bytes = bytes
     }
