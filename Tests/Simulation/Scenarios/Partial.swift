@@ -87,7 +87,7 @@ private struct PartialFailure {
 
 extension Scenario {
     static let partial = PartialFailure.all.flatMap { kind in
-        // Twenty users whose answers are slow hold more than a figure of one user's allows.
+        // Left out: twenty users with slow answers, whose good requests wait up to 9 s, for a reason not yet found.
         [(45, 1), (60, 1), (60, 20), (80, 1)].filter { $0.1 == 1 || kind.seconds < 0.1 }.map { share, users in
             Scenario(
                 name: "partial-\(kind.name)-\(share)-\(users)",
