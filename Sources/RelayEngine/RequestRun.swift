@@ -31,6 +31,8 @@ package final class RequestRun {
         /// In the queue for a permit.
         case queued(RouteState.PermitTicket, Body)
         case permitted(Body)
+        /// Its body, which is held by who sends it, is being collected.
+        case collecting
         case underWay(Execution)
         /// Over before it was under way.
         indirect case ended(Outcome)
@@ -110,7 +112,7 @@ package final class RequestRun {
         enter()
         if case .permitted(let body) = stage, body.isAtHand { start() }
         switch stage {
-        case .new, .queued, .permitted: return .waits
+        case .new, .queued, .permitted, .collecting: return .waits
         case .underWay(let execution): return execution.goOn(receiver)
         case .ended, .answering, .over: return .ended
         }
@@ -130,10 +132,9 @@ package final class RequestRun {
     /// Goes on from wherever it stands, and waits for what has to be waited for.
     package func finish() async -> Outcome {
         if case .new = stage { enter() }
-        if case .queued(let place, let body) = stage { await wait(place, body) }
+        if case .queued(let ticket, let body) = stage { await wait(ticket, body) }
         if case .permitted(let body) = stage {
-            // The body is held by who sends it.
-            stage = .over
+            stage = .collecting
             stage = begun(
                 await relay.beginCollecting(
                     admission.request(body),
@@ -157,7 +158,7 @@ package final class RequestRun {
         switch stage {
         case .underWay(let ended): (outcome, execution) = (ended.outcome, ended)
         case .ended(let ended): outcome = ended
-        case .new, .queued, .permitted, .answering, .over:
+        case .new, .queued, .permitted, .collecting, .answering, .over:
             preconditionFailure("a request has one outcome, at its end")
         }
         stage = .over
@@ -181,7 +182,7 @@ package final class RequestRun {
     /// Whether its outcome is with who asked for it.
     package var isOver: Bool {
         switch stage {
-        case .new, .queued, .permitted, .underWay, .ended: false
+        case .new, .queued, .permitted, .collecting, .underWay, .ended: false
         case .answering, .over: true
         }
     }
@@ -263,20 +264,20 @@ package final class RequestRun {
 
     /// Waits for a permit; the wait counts against the job's time.
     @inline(never)
-    private func wait(_ place: RouteState.PermitTicket, _ body: Body) async {
+    private func wait(_ ticket: RouteState.PermitTicket, _ body: Body) async {
         let time = relay.ports.time
         let (queued, deadline) = (time.now(), admission.deadline(since: head, moved: moved))
         var now = queued
         repeat {
             // An answer may begin to stream meanwhile, and be one too many of its caller's.
             let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.gracePeriod)
-            await cancelling(at: min(deadline, look), time) { await place.wait() }
+            await cancelling(at: min(deadline, look), time) { await ticket.wait() }
             now = time.now()
-            if place.isAdmitted { break }
+            if ticket.isAdmitted { break }
             admission.state.waits(admission.caller, now)
         } while now < deadline && !Task.isCancelled
         permitWait = queued.duration(to: now)
-        if let permit = place.take() {
+        if let permit = ticket.take() {
             lease?.permit = consume permit
             stage = .permitted(body)
         } else {

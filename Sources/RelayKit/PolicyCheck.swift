@@ -106,7 +106,8 @@ extension RoutePolicy {
         do {
             _ = try FieldName(setting: field)
         } catch {
-            throw Refusal("\(setting): \(error.message)", hint: error.hint)
+            let hint = error.hint == nil ? "a name is a token (RFC 9110 §5.6.2)" : "choose another"
+            throw Refusal("\(setting): \(error.message)", hint: hint)
         }
     }
 
@@ -130,7 +131,9 @@ extension RoutePolicy {
         let hosts = upstreams.compactMap { upstream in
             if case .tcp(let host, _, isTLS: true) = upstream.origin { host } else { nil }
         }
-        if let fault = pins.fault(hosts: hosts) { throw fault }
+        if let fault = pins.fault(hosts: hosts) {
+            throw Refusal("\(owner): \(fault.message)", hint: fault.hint)
+        }
     }
 
     /// Refuses a rule whose action could not work.

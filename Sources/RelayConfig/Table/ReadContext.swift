@@ -101,22 +101,22 @@ extension ReadContext {
         add(Finding(isError: false, range: range, pointer: pointer, message: message, hint: hint))
     }
 
-    mutating func error(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
-        report(isError: true, message, place, hint)
+    mutating func error(_ message: String, at location: JSONNode.Location, hint: String? = nil) {
+        report(isError: true, message, location, hint)
     }
 
-    mutating func warn(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
-        report(isError: false, message, place, hint)
+    mutating func warn(_ message: String, at location: JSONNode.Location, hint: String? = nil) {
+        report(isError: false, message, location, hint)
     }
 
     private mutating func report(
         isError: Bool,
         _ message: String,
-        _ place: JSONNode.Location,
+        _ location: JSONNode.Location,
         _ hint: String?
     ) {
-        let pointer = JSONPointer(tokens: path + place.tokens)
-        let range = place.node.nearest(to: place.tokens)
+        let pointer = JSONPointer(tokens: path + location.tokens)
+        let range = location.node.nearest(to: location.tokens)
         add(Finding(isError: isError, range: range, pointer: pointer, message: message, hint: hint))
     }
 

@@ -16,7 +16,7 @@ package final class Execution {
     var reservation: MemoryReservation?
     /// The keeper of the request where a rule answers it and wants it kept; nil where nobody can keep it.
     package var keeper: (any RequestKeeper)?
-    /// The turn to wait for room for the answer, where the job is one of a stream.
+    /// The ticket by which it waits for memory for the answer, where the job is one of a stream.
     package var ticket: AnswerTicket?
 
     /// The wait without a task that is under way.

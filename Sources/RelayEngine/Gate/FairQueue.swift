@@ -97,10 +97,10 @@ package struct FairQueue: Sendable {
     ///
     /// - Returns: false when that one does not wait.
     mutating func gaveUp(_ id: UInt64) -> Bool {
-        guard let place = entries.removeValue(forKey: id) else { return false }
+        guard let entry = entries.removeValue(forKey: id) else { return false }
         // The caller keeps its place in the ring: coming and going brings no more turns.
-        flows[place.caller]?.gaveUp(place.urgency, entries)
-        if place.caller != .keptJobs, count(of: place.caller) == 0 { callers -= 1 }
+        flows[entry.caller]?.gaveUp(entry.urgency, entries)
+        if entry.caller != .keptJobs, count(of: entry.caller) == 0 { callers -= 1 }
         return true
     }
 }
@@ -126,7 +126,7 @@ extension FairQueue.Flow {
         while let id = queues[index].ids.popFirst() {
             guard entries.removeValue(forKey: id) != nil else { continue }
             turns.took(urgency, waiting)
-            removed(index)
+            dropOne(from: index)
             return id
         }
         return nil
@@ -134,7 +134,7 @@ extension FairQueue.Flow {
 
     fileprivate mutating func gaveUp(_ urgency: UInt8, _ entries: [UInt64: FairQueue.Entry]) {
         guard let index = queues.firstIndex(where: { $0.urgency == urgency }) else { return }
-        removed(index)
+        dropOne(from: index)
         guard index < queues.count, queues[index].urgency == urgency else { return }
         // Where nobody is let in, those who have given up would pile up.
         if queues[index].ids.count > 2 * queues[index].count + 64 {
@@ -142,7 +142,7 @@ extension FairQueue.Flow {
         }
     }
 
-    private mutating func removed(_ index: Int) {
+    private mutating func dropOne(from index: Int) {
         count -= 1
         queues[index].count -= 1
         if queues[index].count == 0 { queues.remove(at: index) }

@@ -101,9 +101,9 @@ package final class MemoryAccount: Sendable {
 
     /// Counts what is in memory already.
     package func reserveUnchecked(_ bytes: Int) -> MemoryReservation {
-        let reserve = MemoryReservation(self, .held, 0)
-        reserve.grow(by: bytes)
-        return reserve
+        let reservation = MemoryReservation(self, .held, 0)
+        reservation.grow(by: bytes)
+        return reservation
     }
 
     fileprivate func grow(_ bytes: Int) {

@@ -107,8 +107,8 @@ package struct ConnectionLimitMachine: Sendable {
     }
 
     /// A connection is over.
-    package mutating func left(_ place: Slot) {
-        switch place {
+    package mutating func left(_ slot: Slot) {
+        switch slot {
         case .shared(let user):
             shared -= 1
             let rest = byUser[user, default: 0] - 1

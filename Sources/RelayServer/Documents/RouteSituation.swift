@@ -15,6 +15,7 @@ struct RouteSituation: Sendable {
     let figures: RouteFigures?
     private let health: RouteHealth?
     private let underWay: (sent: Int, pending: Int)?
+    /// The state of its traffic; nil too where it was not asked for and says nothing of the route's condition.
     let standing: RouteStanding?
     private let now: Instant
     private let wall: Int64
@@ -24,7 +25,8 @@ struct RouteSituation: Sendable {
         _ snapshot: Snapshot,
         _ durable: DurableJobs,
         _ jobs: JobCounters,
-        _ clock: any ClockSource
+        _ clock: any ClockSource,
+        withTraffic: Bool = true
     ) {
         self.name = name
         self.jobs = jobs
@@ -35,7 +37,11 @@ struct RouteSituation: Sendable {
         figures = entry?.state.figures
         health = entry?.state.health(at: wall)
         underWay = entry?.state.underWay
-        standing = entry.map { $0.memory.traffic.standing(of: $0.route, now) }
+        standing = entry.flatMap {
+            // Of one upstream the condition goes by the requests alone.
+            guard withTraffic || $0.route.policy.upstreams.count > 1 else { return nil }
+            return $0.memory.traffic.standing(of: $0.route, now)
+        }
     }
 
     func moment(_ instant: Instant?) -> WallTime? {
@@ -46,11 +52,13 @@ struct RouteSituation: Sendable {
 
     /// A pause that is in force is the state, whatever else is to be said.
     private var state: String {
-        guard let health, let standing, let underWay else { return RouteState.unconfigured }
+        guard let health, let underWay else { return RouteState.unconfigured }
         if pause != nil { return RouteState.paused }
         let isPartlyOpen =
-            standing.upstreams.count > 1
-            && standing.upstreams.contains { [.open, .probing, .forcedOpen].contains($0.breaker) }
+            standing.map {
+                $0.upstreams.count > 1
+                    && $0.upstreams.contains { [.open, .probing, .forcedOpen].contains($0.breaker) }
+            } ?? false
         return health.condition(pending: underWay.pending, isPartlyOpen: isPartlyOpen).rawValue
     }
 

@@ -133,7 +133,14 @@ extension StatusReport: Document {
         ),
         .list("routes", of: route) { report in
             report.snapshot.routeNames.map {
-                RouteSituation($0, report.snapshot, report.durable, report.jobs, report.engine.time)
+                RouteSituation(
+                    $0,
+                    report.snapshot,
+                    report.durable,
+                    report.jobs,
+                    report.engine.time,
+                    withTraffic: false
+                )
             }
         },
         .list("credentials", of: credential) {

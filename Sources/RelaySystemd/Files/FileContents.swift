@@ -23,15 +23,17 @@ package struct FileContents {
         var bytes: [UInt8] = []
         while true {
             // An array of zeros would be written byte by byte in a room that is built for size.
-            var count = 0
+            var (count, failure) = (0, Errno.current)
             let part = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, filled in
                 count = unsafe Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count)
+                // Freeing the buffer may change it.
+                failure = .current
                 filled = max(0, count)
             }
             if count == 0 { break }
             guard count > 0 else {
-                if errno == EINTR { continue }
-                throw ReadError(reason: Errno.current.description)
+                if failure.rawValue == EINTR { continue }
+                throw ReadError(reason: failure.description)
             }
             guard bytes.count + count <= limit else {
                 throw ReadError(reason: "it is larger than \(limit) bytes")

@@ -6,9 +6,9 @@ import RelayJobs
 import RelayPosix
 
 extension APICall {
-    /// Jobs of one turn of the store, which others then get theirs between.
+    /// Jobs of one step; others reach the store between two.
     private static let bulkPage = 500
-    /// Turns of one call: a filter that few jobs match is gone through in several calls.
+    /// Steps of one call: a filter that few jobs match is gone through in several calls.
     private static let bulkSteps = 200
 
     /// Does something to every job that matches, at most `limit` of them.
@@ -21,22 +21,22 @@ extension APICall {
         let began = SystemClock.wall() / 1_000_000
         let durable = caller.server.durable
         let principal = await caller.principal()
-        let patience = StorageDeadline(caller.server.relay.ports, JobOptions())
+        let deadline = StorageDeadline(caller.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
         defer { record(wanted, done, principal, caller) }
-        for turn in 0..<APICall.bulkSteps {
+        for step in 0..<APICall.bulkSteps {
             let left = wanted.limit - done.matched
-            guard left > 0, turn == 0 || done.next != nil, caller.isThere else { break }
+            guard left > 0, step == 0 || done.next != nil, caller.isThere else { break }
             let offset =
                 wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0) } ?? .zero
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
             order.spacing = wanted.spacing(after: offset)
-            let turn: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
+            let act: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
                 try await durable.operations.act(order)
             }
             done.add(
-                wanted.isDryRun ? try await turn() : try await patience.write(in: durable.store, turn)
+                wanted.isDryRun ? try await act() : try await deadline.write(in: durable.store, act)
             )
         }
         let next = done.next.map { wanted.next($0, after: done.changed, from: began) }
