@@ -46,9 +46,8 @@ class SimulatedDaemon {
         }
     }
 
-    func run(_ admission: Admission, body: Body = .empty, keeper: (any RequestKeeper)? = nil) async -> Outcome
-    {
-        await engine.run(admission, body: body, relay: relays[0], keeper: keeper)
+    func run(_ admission: Admission, keeper: (any RequestKeeper)? = nil) async -> Outcome {
+        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper)
     }
 
     func admit(
@@ -56,15 +55,14 @@ class SimulatedDaemon {
         _ target: String,
         _ method: Method,
         _ terms: RequestTerms,
-        user: UInt32,
-        length: UInt64 = 0
+        user: UInt32
     ) throws(Problem) -> Admission {
         try engine.admit(
             route: route,
             target: target,
             method: method,
             terms: terms,
-            length: length,
+            length: 0,
             client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
         )
     }

@@ -1,12 +1,10 @@
 /// The least of its elements is taken first.
-package struct Heap<Element: Comparable> {
+struct Heap<Element: Comparable> {
     private var elements: [Element] = []
 
-    package var first: Element? { elements.first }
+    var first: Element? { elements.first }
 
-    package init() {}
-
-    package mutating func add(_ element: Element) {
+    mutating func add(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
         while child > 0, elements[child] < elements[(child - 1) / 2] {
@@ -16,7 +14,7 @@ package struct Heap<Element: Comparable> {
     }
 
     @discardableResult
-    package mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? {
         guard let first = elements.first else { return nil }
         elements.swapAt(0, elements.count - 1)
         elements.removeLast()
@@ -33,5 +31,3 @@ package struct Heap<Element: Comparable> {
         }
     }
 }
-
-extension Heap: Sendable where Element: Sendable {}
