@@ -8,9 +8,7 @@ import RelayRoute
 
 @testable import RelayServer
 
-private let parameters = [
-    "route", "state", "reason", "label", "created_after", "created_before", "limit", "cursor", "wait",
-]
+private let parameters: [any QueryParameter] = JobListing.parameters + [JobLook.wait]
 
 func checkQuery(_ text: [UInt8]) {
     guard let query = Query.read(text) else { return }
@@ -18,18 +16,18 @@ func checkQuery(_ text: [UInt8]) {
     guard let reread = Query.read(Array(again.drop { $0 != "?" }.dropFirst().utf8)) else {
         preconditionFailure("a query that was read is refused when it is written: \(again)")
     }
-    for name in parameters where name != "cursor" || query["cursor"] != nil {
+    for name in parameters.map(\.name) where name != "cursor" || query["cursor"] != nil {
         precondition(reread[name] == query[name], "\(name) changes")
     }
-    if let moment = try? query.moment("created_after") { precondition((0...lastMoment).contains(moment)) }
-    if let limit = try? query.number("limit", 1...500) { precondition((1...500).contains(limit)) }
-    if let wait = try? query.duration("wait", upTo: Preferences.longestWait) {
+    if let moment = try? query.moment(JobListing.createdAfter) { precondition((0...lastMoment).contains(moment)) }
+    if let limit = try? query.number(JobListing.limit) { precondition((1...500).contains(limit)) }
+    if let wait = try? query.duration(JobLook.wait) {
         precondition(wait >= .zero && wait <= Preferences.longestWait)
     }
-    if let states = try? query.words("state", JobFilter.stateWords), let text = query["state"] {
+    if let states = try? query.words(JobListing.state), let text = query["state"] {
         precondition(states.map(\.name).joined(separator: ",") == text, "states change")
     }
-    if let reason = try? query.word("reason", JobFilter.reasonWords) {
+    if let reason = try? query.word(JobListing.reason) {
         precondition(reason.name == query["reason"], "a reason changes")
     }
 }
