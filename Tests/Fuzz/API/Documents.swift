@@ -19,7 +19,9 @@ func checkQuery(_ text: [UInt8]) {
     for name in parameters.map(\.name) where name != "cursor" || query["cursor"] != nil {
         precondition(reread[name] == query[name], "\(name) changes")
     }
-    if let moment = try? query.moment(JobListing.createdAfter) { precondition((0...lastMoment).contains(moment)) }
+    if let moment = try? query.moment(JobListing.createdAfter) {
+        precondition((0...lastMoment).contains(moment))
+    }
     if let limit = try? query.number(JobListing.limit) { precondition((1...500).contains(limit)) }
     if let wait = try? query.duration(JobLook.wait) {
         precondition(wait >= .zero && wait <= Preferences.longestWait)
