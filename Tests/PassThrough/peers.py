@@ -146,7 +146,7 @@ class Upstream:
             time.sleep(0.1)
         for piece in pieces:
             connection.sendall(piece)
-            # What comes with the end of its connection is not passed on: a busy machine needs longer to tell them apart.
+            # A piece that comes with the end of its connection is not passed on; a busy machine needs longer to tell them apart.
             time.sleep(0.1 if word == "held" else 0.03 if word in BROKEN else 0.01)
         if word.startswith("stalled"):
             time.sleep(2)
