@@ -74,6 +74,7 @@ extension MemoryJobStore.State {
     mutating func drop(_ position: Int64) -> Bool {
         guard let entry = entries[position], entry.machine.state != .running else { return false }
         entries[position] = nil
+        count(entry.machine.state, -1)
         positions[entry.record.id] = nil
         if !entry.machine.state.isTerminal { wakeBehind(entry) }
         return true
@@ -95,6 +96,9 @@ extension MemoryJobStore.State {
         var report = SweepReport()
         let now = timeline.now
         func before(_ age: Duration) -> Int64 { now - age.saturatedNanoseconds / 1_000_000 }
+        let youngest = before(min(retention.succeeded, retention.dead, retention.bodies))
+        // A look at every job, each second, would take a large store long.
+        guard firstExpiry <= now || firstAccepted <= youngest else { return report }
         let due = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
             .filter { !$0.value.machine.state.isTerminal && $0.value.machine.state != .running }
             .sorted { ($0.value.machine.expiresAt ?? 0, $0.key) < ($1.value.machine.expiresAt ?? 0, $1.key) }

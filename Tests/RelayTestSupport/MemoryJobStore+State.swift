@@ -16,14 +16,6 @@ extension MemoryJobStore.State {
         wake()
     }
 
-    /// Wakes scheduled jobs that are due.
-    mutating func wake() {
-        let now = timeline.now
-        for (position, entry) in entries where entry.machine.state == .scheduled {
-            change(position) { $0.wake(now: now) }
-        }
-    }
-
     func isBlocked(_ position: Int64) -> Bool {
         guard let entry = entries[position], let key = entry.record.orderingScope else { return false }
         return entries.values.contains {
@@ -43,7 +35,10 @@ extension MemoryJobStore.State {
         }
         if entry.machine.state.isTerminal, !was.state.isTerminal, entry.dropsContent { entry.dropContent() }
         entries[position] = entry
+        count(was.state, -1)
+        count(entry.machine.state, 1)
         let machine = entry.machine
+        queue(position)
         if machine.isAwaited, !was.isAwaited || machine.runAt < was.runAt || machine.isReady && !was.isReady {
             note(machine, entry.record.route)
         }
@@ -103,10 +98,12 @@ extension MemoryJobStore.State {
             date = wall
             runAt = timeline.line(ofWall: wall)
         }
-        let isBlocked = entries.values.contains {
-            $0.record.route == record.route && record.orderingScope != nil
-                && $0.record.orderingScope == record.orderingScope && !$0.machine.state.isTerminal
-        }
+        let isBlocked =
+            record.orderingScope != nil
+            && entries.values.contains {
+                $0.record.route == record.route && $0.record.orderingScope == record.orderingScope
+                    && !$0.machine.state.isTerminal
+            }
         var machine = JobStateMachine(
             runAt: runAt,
             expiresAt: job.expiresAfter.map { StoreClock.advance(timeline.latest, by: $0) },
@@ -135,19 +132,15 @@ extension MemoryJobStore.State {
             turn: nextTurn,
             dropsContent: job.dropsContent
         )
+        count(machine.state, 1)
+        firstExpiry = min(firstExpiry, machine.expiresAt ?? .max)
+        firstAccepted = min(firstAccepted, now)
+        queue(nextPosition)
         if let past = job.past { add(past.attempts, after: 0, of: nextPosition) }
         positions[record.id] = nextPosition
         nextPosition += 1
         nextTurn += 1
         return token.map { .running($0) } ?? .accepted
-    }
-
-    /// Whether a job of the route waits that is due.
-    private mutating func hasDue(_ route: String) -> Bool {
-        wake()
-        return entries.values.contains {
-            $0.record.route == route && $0.machine.isReady && $0.machine.runAt <= timeline.now
-        }
     }
 
     /// Nobody waited any more for a job that was accepted: it ends, or waits if it is to stay.
@@ -225,51 +218,18 @@ extension MemoryJobStore.State {
     mutating func claim(_ route: String, limit: Int, _ begun: BegunAttempt) -> ClaimBatch {
         wake()
         var batch = ClaimBatch()
-        var line: [Int64: [Int64]]?
-        while batch.claims.count < limit {
-            if line == nil { line = due(route) }
-            guard let (party, position) = next(route, line ?? [:]) else { break }
-            guard let claim = claim(position, begun) else {
-                // It has let others go.
-                line = nil
-                continue
-            }
-            let waiting = urgencies(line?[party] ?? [])
-            turns[route, default: ClaimTurns()].took(Int(claim.job.record.urgency), party, waiting)
-            line?[party]?.removeAll { $0 == position }
+        while batch.claims.count < limit, let next = nextInTurn(route) {
+            // One that may not be claimed has let others go.
+            guard let claim = claim(next.position, begun) else { continue }
+            turns[route, default: ClaimTurns()].took(
+                Int(claim.job.record.urgency),
+                next.party,
+                next.urgencies
+            )
             batch.claims.append(claim)
         }
         if batch.claims.count < limit { batch.nextDue = nextDue(route) }
         return batch
-    }
-
-    /// The jobs that may be claimed, by party and in order.
-    private func due(_ route: String) -> [ClaimTurns.Party: [Int64]] {
-        let now = timeline.now
-        let due = entries.filter {
-            $0.value.record.route == route && $0.value.machine.isReady && $0.value.machine.runAt <= now
-        }.sorted { ($0.value.machine.runAt, $0.key) < ($1.value.machine.runAt, $1.key) }
-        return Dictionary(grouping: due.map(\.key)) {
-            ClaimTurns.party(of: entries[$0]?.record.submitter?.user)
-        }
-    }
-
-    private func urgencies(_ positions: [Int64]) -> UInt8 {
-        positions.reduce(0) { $0 | 1 << (entries[$1]?.record.urgency ?? 0) }
-    }
-
-    /// The one whose turn it is.
-    private func next(
-        _ route: String,
-        _ line: [ClaimTurns.Party: [Int64]]
-    ) -> (party: ClaimTurns.Party, position: Int64)? {
-        let turns = turns[route] ?? ClaimTurns()
-        let parties = line.filter { !$0.value.isEmpty }.keys.sorted()
-        guard let party = parties.first(where: { $0 > turns.last }) ?? parties.first,
-            let waiting = line[party]
-        else { return nil }
-        let urgency = turns.urgency(party, urgencies(waiting))
-        return waiting.first { entries[$0].map { Int($0.record.urgency) } == urgency }.map { (party, $0) }
     }
 
     private mutating func claim(_ position: Int64, _ begun: BegunAttempt) -> Claim? {
@@ -295,12 +255,6 @@ extension MemoryJobStore.State {
         }
         let token = ClaimToken(id: entry.record.id, position: position, number: number)
         return Claim(token: token, job: job, body: entry.body)
-    }
-
-    func nextDue(_ route: String) -> Int64? {
-        entries.values.filter {
-            $0.record.route == route && ($0.machine.isReady || $0.machine.state == .scheduled)
-        }.map { timeline.wall(ofLine: $0.machine.runAt) }.min()
     }
 
     mutating func settle(_ settlement: Settlement) -> Settlement.Answer {
@@ -350,5 +304,5 @@ extension MemoryJobStore.Entry {
 
 extension JobRecord {
     /// Its priority, of which there are eight.
-    fileprivate var urgency: UInt8 { min(priority, 7) }
+    var urgency: UInt8 { min(priority, 7) }
 }

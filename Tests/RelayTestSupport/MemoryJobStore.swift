@@ -50,6 +50,12 @@ package final class MemoryJobStore: JobStore {
         /// Jobs that this call has ended without anybody's asking for it.
         var ended: [JobChange] = []
         var pauses: [String: RoutePause] = [:]
+        /// By route, the jobs that a claim may take.
+        var lines: [String: WaitingLine] = [:]
+        var counts: [JobState: Int] = [:]
+        /// The least that any job has had.
+        var firstExpiry = Int64.max
+        var firstAccepted = Int64.max
         /// By route, whose turn it is.
         var turns: [String: ClaimTurns] = [:]
         var isClosed = false
@@ -114,6 +120,7 @@ package final class MemoryJobStore: JobStore {
 extension MemoryJobStore {
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try faults.enqueue(jobs)
+        await faults.write()
         let results = try access(now) { state in
             state.facts.commits += 1
             return jobs.map { state.enqueue($0, at: now) }
@@ -160,6 +167,7 @@ extension MemoryJobStore {
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
         let begun = BegunAttempt(upstream: upstream, beganAt: now.wall)
+        await faults.write()
         let batch = try access(now) { $0.claim(route, limit: limit, begun) }
         if !batch.claims.isEmpty { await faults.interlude(.claim) }
         return batch
@@ -167,6 +175,7 @@ extension MemoryJobStore {
 
     package func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
         try faults.begin()
+        await faults.write()
         return try access(now) { $0.begin(next, at: now) }
     }
 
@@ -175,6 +184,7 @@ extension MemoryJobStore {
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer] {
         try faults.settle(settlements)
+        await faults.write()
         let answers = try access(now) { state in settlements.map { state.settle($0) } }
         await faults.interlude(.settle)
         return answers
@@ -292,29 +302,23 @@ extension MemoryJobStore {
         return try access { state in
             var counters = JobCounters()
             for entry in state.entries.values {
+                let (route, machine) = (entry.record.route, entry.machine)
                 counters.add(
-                    JobCounters.Group(route: entry.record.route, state: entry.machine.state),
+                    JobCounters.Group(route: route, state: machine.state),
                     count: 1,
                     minute: entry.created / 60_000,
                     nowMinute: now.wall / 60_000
                 )
+                if machine.state.isTerminal { continue }
+                counters.oldest[route] = min(counters.oldest[route] ?? .max, entry.created)
+                let due = state.timeline.wall(ofLine: machine.runAt)
+                if machine.isReady, due > now.wall {
+                    counters.next[route] = min(counters.next[route] ?? .max, due)
+                }
             }
-            for entry in entriesByAge(state) where !entry.machine.state.isTerminal {
-                counters.oldest[entry.record.route] = entry.created
-            }
-            let timeline = state.timeline
-            for entry in state.entries.values where entry.machine.isReady {
-                let (route, due) = (entry.record.route, timeline.wall(ofLine: entry.machine.runAt))
-                guard due > now.wall, counters.count(.retrying, of: route) > 0 else { continue }
-                counters.next[route] = min(counters.next[route] ?? .max, due)
-            }
+            counters.next = counters.next.filter { counters.count(.retrying, of: $0.key) > 0 }
             return counters
         }
-    }
-
-    /// The oldest last.
-    private func entriesByAge(_ state: State) -> [Entry] {
-        state.entries.values.sorted { $0.created > $1.created }
     }
 
     package func failures(
@@ -332,6 +336,10 @@ extension MemoryJobStore {
             }
             return found
         }
+    }
+
+    package func count(_ isCounted: (JobState) -> Bool) -> Int {
+        state.withLock { $0.counts.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 } }
     }
 
     package func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {

@@ -25,6 +25,9 @@ package final class StoreFaults: Sendable {
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
     private let teller = Mutex<Teller?>(nil)
+    /// A closure in a mutex gets a thunk more with each look at it.
+    private struct Delay { let body: @Sendable () async -> Void }
+    private let delay = Mutex<Delay?>(nil)
     private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
     /// How often somebody looked at a job.
     package let looks = Atomic<Int>(0)
@@ -42,12 +45,17 @@ package final class StoreFaults: Sendable {
         interludes.withLock { $0[call] = body }
     }
 
+    /// From now on each write takes as long as that.
+    package func delayWrites(_ body: @escaping @Sendable () async -> Void) {
+        delay.withLock { $0 = Delay(body: body) }
+    }
+
     /// From now on `teller` tells what the store has to say to who has no task; without one it is told at once.
     package func tellThrough(_ teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
     /// The teller of the result of such a call without a task; nil where a body that is to follow it needs one.
     func teller(of call: Call) -> Teller? {
-        if interludes.withLock({ $0[call] != nil }) { return nil }
+        if interludes.withLock({ $0[call] != nil }) || delay.withLock({ $0 != nil }) { return nil }
         return teller.withLock { $0 } ?? { $0() }
     }
 
@@ -70,6 +78,8 @@ package final class StoreFaults: Sendable {
         if let fault = ofSettlements.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
         settled.withLock { $0 = settlements.last }
     }
+
+    func write() async { await delay.withLock { $0 }?.body() }
 
     func interlude(_ call: Call) async { await interludes.withLock { $0.removeValue(forKey: call) }?() }
 }

@@ -46,8 +46,9 @@ class SimulatedDaemon {
         }
     }
 
-    func run(_ admission: Admission, keeper: (any RequestKeeper)? = nil) async -> Outcome {
-        await engine.run(admission, body: .empty, relay: relays[0], keeper: keeper)
+    func run(_ admission: Admission, body: Body = .empty, keeper: (any RequestKeeper)? = nil) async -> Outcome
+    {
+        await engine.run(admission, body: body, relay: relays[0], keeper: keeper)
     }
 
     func admit(
@@ -55,14 +56,15 @@ class SimulatedDaemon {
         _ target: String,
         _ method: Method,
         _ terms: RequestTerms,
-        user: UInt32
+        user: UInt32,
+        length: UInt64 = 0
     ) throws(Problem) -> Admission {
         try engine.admit(
             route: route,
             target: target,
             method: method,
             terms: terms,
-            length: 0,
+            length: length,
             client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
         )
     }

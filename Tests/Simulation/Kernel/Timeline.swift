@@ -1,3 +1,5 @@
+import RelayTestSupport
+
 /// The virtual clock and everything that waits for it, in the order of time and then of coming.
 final class Timeline {
     enum Wake {

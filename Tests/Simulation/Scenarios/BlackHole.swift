@@ -1,3 +1,4 @@
+import RelayBase
 import RelayRoute
 
 extension Scenario {
@@ -23,7 +24,7 @@ extension Scenario {
         world.request(route, perSecond: 100, until: calm + trouble)
         world.keep(route, perSecond: 100, until: calm + trouble)
         world.run(until: calm)
-        world.keep("up", 10_000, target: "hole")
+        world.keep("up", 10_000, ScenarioWorld.Ask(target: "hole", method: .post))
         world.run(until: calm + trouble / 2)
         let reason = world.explained()
         world.run(until: calm + trouble)

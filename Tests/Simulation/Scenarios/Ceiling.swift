@@ -7,18 +7,7 @@ extension Scenario {
         control: "the window: a fixed width of 256"
     ) { world in
         let (count, most, settled) = (20_000, 50, 10.0)
-        var ends = Heap<Double>()
-        var inside = 0
-        let upstream = ScenarioUpstream { visit in
-            while let end = ends.first, end <= visit.at {
-                ends.popFirst()
-                inside -= 1
-            }
-            guard inside < most else { return .answer(503, after: 0.001) }
-            inside += 1
-            ends.add(visit.at + 0.25)
-            return .answer(200, after: 0.25)
-        }
+        let upstream = ScenarioUpstream(ceiling: most, seconds: 0.25, status: 503)
         world.route("up", to: upstream, off: [.window]) {
             $0.retries(100)
         }

@@ -24,7 +24,7 @@ extension Scenario {
         world.crowd(100, of: hog, "up", until: last)
         world.crowd(1, of: good, "up", pause: 0.01, until: last)
         world.run(until: last + 5)
-        let its = world.calls.filter { $0.user == good && $0.isGood }
+        let its = world.calls.filter { $0.ask.user == good && $0.isGood }
         // One at a time, each of 20 ms and a pause of 10.
         let share = Double(its.count) / (last / 0.03)
         return [
@@ -47,7 +47,7 @@ extension Scenario {
             }
             world.run(until: last)
             var answered = Array(repeating: 0.0, count: callers)
-            for call in world.calls where call.isGood { answered[Int(call.user)] += 1 }
+            for call in world.calls where call.isGood { answered[Int(call.ask.user)] += 1 }
             let equal = answered.reduce(0, +) / Double(callers)
             return [
                 Figure("answers of all in a second", equal * Double(callers) / last, atLeast: 390),

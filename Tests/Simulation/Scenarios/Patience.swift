@@ -22,13 +22,12 @@ extension Scenario {
             $0.retries(100)
         }
         world.start()
-        // The hold is on the kind that was told so: its method and path.
-        world.requestMethod = .post
         world.keep("up", count)
         _ = world.run(until: 30) { asked < world.now }
         let waiting = world.unfinished
         world.run(until: asked + hold / 3)
-        world.request("up")
+        // The hold is on the kind that was told so: its method and path.
+        world.request("up", ScenarioWorld.Ask(method: .post))
         world.run(until: asked + hold / 2)
         let reason = world.explained()
         _ = world.run(until: asked + 60) { world.unfinished == 0 }

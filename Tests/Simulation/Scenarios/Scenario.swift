@@ -20,8 +20,8 @@ struct Scenario: Sendable {
 
     static let all =
         [outage] + stalls + [flapping] + instants + [tokens, blackHole, neighbours] + shares + [
-            patience, ceiling, badPath,
-        ] + mixtures + hanging + [scope] + refusals
+            patience, ceiling, badPath, year, turns,
+        ] + backlogs + givenUp + partial + refusals + refused
 
     static func percentile(_ values: [Double], _ share: Double = 0.99) -> Double? {
         let sorted = values.sorted()

@@ -1,10 +1,12 @@
+import RelayRoute
+import RelayTestSupport
+
 /// The upstream of a scenario: serves as its model says, and remembers every attempt.
 final class ScenarioUpstream {
     /// One attempt as it came in, and what it was answered; moments in seconds.
     final class Visit {
         let at: Double
-        let target: String
-        let credential: String?
+        let request: OutboundRequest
         /// Attempts that were there when this one came, itself included; while its breaker is not closed, those that came
         /// since.
         let beside: Int
@@ -14,13 +16,15 @@ final class ScenarioUpstream {
         /// Nil where the relay has given it up.
         fileprivate(set) var status: UInt16?
 
-        init(at: Double, target: String, credential: String?, beside: Int, isProbe: Bool) {
-            (self.at, self.target, self.credential, self.beside) = (at, target, credential, beside)
-            self.isProbe = isProbe
+        init(_ request: OutboundRequest, at: Double, beside: Int, isProbe: Bool) {
+            (self.request, self.at, self.beside, self.isProbe) = (request, at, beside, isProbe)
         }
+
+        var target: String { request.target }
     }
 
     struct Reply {
+        /// Zero closes the connection without an answer.
         let status: UInt16
         /// Seconds from the attempt to its answer; infinite where there is none.
         let after: Double
@@ -44,13 +48,12 @@ final class ScenarioUpstream {
         self.isOpen = isOpen
     }
 
-    func came(at: Double, target: String, credential: String?) -> Visit {
+    func came(_ request: OutboundRequest, at: Double) -> Visit {
         inside += 1
         if isOpen { insideSinceOpen += 1 }
         let visit = Visit(
+            request,
             at: at,
-            target: target,
-            credential: credential,
             beside: isOpen ? insideSinceOpen : inside,
             isProbe: isOpen
         )
@@ -113,5 +116,21 @@ final class ScenarioUpstream {
     convenience init(_ workers: Workers) {
         var workers = workers
         self.init { .answer(200, after: workers.done($0.at) - $0.at) }
+    }
+
+    /// Takes so many at once, each for so many seconds, and refuses those above.
+    convenience init(ceiling most: Int, seconds: Double, status: UInt16) {
+        var ends = Heap<Double>()
+        var inside = 0
+        self.init { visit in
+            while let end = ends.first, end <= visit.at {
+                ends.popFirst()
+                inside -= 1
+            }
+            guard inside < most else { return .answer(status, after: 0.001) }
+            inside += 1
+            ends.add(visit.at + seconds)
+            return .answer(200, after: seconds)
+        }
     }
 }

@@ -8,9 +8,8 @@ extension Confined where Value == ScenarioWorld {
         guard !Task.isCancelled else { throw Failure(.cancelled, sent: .neverSent, "cancelled") }
         let upstream = Confined<ScenarioUpstream>(value.upstreams[Int(port - Origin.upstreamPort)])
         let visit = upstream.value.came(
-            at: value.now,
-            target: request.target,
-            credential: request.addedFields[.authorization]
+            request,
+            at: value.now
         )
         let reply = upstream.value.model(visit)
         let answered = reply.after < 1e9 ? value.timeline.now + Int64(reply.after * 1e9) : .max
@@ -20,6 +19,7 @@ extension Confined where Value == ScenarioWorld {
         upstream.value.left(kept.value, at: value.now, status: isOver && isInTime ? reply.status : nil)
         guard isOver else { throw Failure(.cancelled, sent: .unknown, "cancelled") }
         guard isInTime else { throw Failure(.httpResponseTimeout, sent: .unknown, "simulated") }
+        guard reply.status > 0 else { throw Failure(.connectionTerminated, sent: .unknown, "simulated") }
         let body: Body = reply.body.isEmpty ? .empty : .bytes(Array(reply.body.utf8))
         return InboundResponse(Status(rawValue: reply.status), reply.fields, body)
     }

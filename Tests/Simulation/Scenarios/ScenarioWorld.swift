@@ -19,13 +19,12 @@ final class ScenarioWorld: Simulated {
     private var routes: [Route] = []
     var calls: [Call] = []
     var kept = 0
-    var requestMethod = Method.get
     private(set) var looks: [(at: Double, window: Int?)] = []
     private var settings = Snapshot.Settings()
     var draw: SplitMix64
     private var isReached = false
     private(set) var serving: SimulatedDaemon?
-    private var store: ScenarioStore?
+    private var store: MemoryJobStore?
 
     var now: Double { Double(timeline.now) / 1e9 }
 
@@ -66,7 +65,9 @@ final class ScenarioWorld: Simulated {
         settings.callers.isEnabled = callersHaveTurns
         var events = JobStoreEvents()
         events.ready = { here.value.serving?.jobs.ready($0) }
-        let store = ScenarioStore(here, events: events)
+        let store = MemoryJobStore(at: JobMoment(wall: wall, steady: 0), events: events)
+        // As long as a disk takes.
+        store.faults.delayWrites { await here.outwait(until: here.value.timeline.now + 1_000_000) }
         let queue = queue
         let daemon = SimulatedDaemon(
             snapshot(vault),
@@ -141,20 +142,48 @@ final class ScenarioWorld: Simulated {
         repeat { queue.run() } while timeline.goOn()
     }
 
-    var unfinished: Int { store?.unfinished ?? 0 }
+    var unfinished: Int { store?.count { !$0.isTerminal } ?? 0 }
 
-    func ended(_ state: JobState) -> Int { store?.ended(state) ?? 0 }
+    func ended(_ state: JobState) -> Int { store?.count { $0 == state } ?? 0 }
 
     /// Why a job from the middle of those that wait is not delivered now, as it is explained.
     func explained() -> String? {
-        guard let serving, let job = store?.middle() else { return nil }
-        return serving.jobs.blocker(of: job)?.reason
+        var waiting = JobFilter()
+        waiting.states = [.queued, .retrying, .held]
+        let (store, filter, found) = (store, waiting, Confined(Found()))
+        spawn { _ in
+            do throws(StoreError) {
+                let page = try await store?.jobs(filter, order: .oldestFirst, limit: .max, after: nil)
+                found.value.jobs = page?.jobs ?? []
+            } catch { preconditionFailure("the store of a scenario fails: \(error)") }
+        }
+        queue.run()
+        let jobs = found.value.jobs
+        return jobs.isEmpty ? nil : serving?.jobs.blocker(of: jobs[jobs.count / 2])?.reason
+    }
+
+    private final class Found { var jobs: [StoredJob] = [] }
+
+    /// The holds on requests of the first route, in the words that are told of them; `lifting` ends them.
+    func holds(lifting: Bool = false) -> [String] {
+        let moment = Instant(nanoseconds: timeline.now)
+        guard let route = routes.first, let entry = serving?.engine.snapshot.routes[route.name] else {
+            return []
+        }
+        let held = entry.memory.traffic.standing(of: route, moment).upstreams.flatMap(\.holds).map(\.requests)
+        if lifting { _ = entry.memory.traffic.clear(nil, requests: nil, route, moment) }
+        return held
     }
 
     /// The first moment from which on that share of the requests succeed, in slices of two seconds; nil where there is none.
-    func isWell(_ share: Double, from begin: Double, until end: Double) -> Double? {
+    func isWell(
+        _ share: Double,
+        from begin: Double,
+        until end: Double,
+        of isCounted: (Call) -> Bool = { _ in true }
+    ) -> Double? {
         var (wanted, good) = ([Int: Int](), [Int: Int]())
-        for call in calls where call.at >= begin && call.at < end {
+        for call in calls where call.at >= begin && call.at < end && isCounted(call) {
             let slice = Int((call.at - begin) / 2)
             wanted[slice, default: 0] += 1
             if call.isGood { good[slice, default: 0] += 1 }

@@ -1,10 +1,12 @@
 /// The least of its elements is taken first.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
     private var elements: [Element] = []
 
-    var first: Element? { elements.first }
+    package var first: Element? { elements.first }
 
-    mutating func add(_ element: Element) {
+    package init() {}
+
+    package mutating func add(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
         while child > 0, elements[child] < elements[(child - 1) / 2] {
@@ -14,7 +16,7 @@ struct Heap<Element: Comparable> {
     }
 
     @discardableResult
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard let first = elements.first else { return nil }
         elements.swapAt(0, elements.count - 1)
         elements.removeLast()
@@ -31,3 +33,5 @@ struct Heap<Element: Comparable> {
         }
     }
 }
+
+extension Heap: Sendable where Element: Sendable {}
