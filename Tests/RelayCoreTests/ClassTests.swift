@@ -99,6 +99,23 @@ struct ClassTableTests {
         #expect(table.pass(good, at(2.01)) == .fails)
     }
 
+    @Test("A class that is answered goes on through a closing, and through the next opening a moment later")
+    func closes() {
+        var table = opened()
+        table.tries(good, at(1))
+        table.ended(good, works: true, at(1.02))
+        table.closed()
+        #expect(!table.hasFailing, "those that fail ask the closed breaker again")
+        var (later, soon) = (table, table)
+        soon.opened(.seconds(2), at(2))
+        #expect(soon.pass(good, at(2)) == .goes)
+        later.opened(.seconds(2), at(4))
+        #expect(later.pass(good, at(4)) == .tries, "too long ago to count")
+        table.ended(good, works: false, at(2))
+        table.opened(.seconds(2), at(2))
+        #expect(table.pass(good, at(2)) == .tries, "it has failed since")
+    }
+
     @Test("An upstream that fails at everything is tried by ever fewer classes, and by none beyond 64")
     func outage() {
         var (table, tries) = (opened(), 0)

@@ -324,6 +324,21 @@ struct WindowTests {
         for _ in 0..<50 { machine.ended(.fine, began: at(0), wasFull: true, at(1)) }
         #expect(machine.size == 50)
     }
+
+    @Test(
+        "It begins with no less than the upstream bears already, and no slower after one outage behind the other",
+        arguments: [(0, 10), (8, 10), (24, 24), (1_000, 100)]
+    )
+    func returns(underWay: Int, size: Int) {
+        var machine = WindowMachine(settings, limit: 100)
+        for _ in 0..<3 {
+            machine.restart(settings, bearing: underWay)
+            #expect(machine.size == size)
+            machine.ended(.fine, began: at(0), wasFull: false, at(1))
+        }
+        for _ in 0..<50 { machine.ended(.fine, began: at(0), wasFull: true, at(1)) }
+        #expect(machine.size == max(50, size))
+    }
 }
 
 @Suite("An upstream's words on its limit are read in all their forms", .timeLimit(.minutes(1)))

@@ -124,15 +124,19 @@ struct ClassTable: Sendable {
         entries[asked] = entry
     }
 
-    /// The breaker opens: a class whose last failure is older than `window` is as good as unknown.
+    /// The breaker opens: a class that was last heard of longer than `window` ago is as good as unknown.
     mutating func opened(_ window: Duration, _ now: Instant) {
-        entries = entries.filter { $0.value.state == .fails && $0.value.at.duration(to: now) <= window }
+        entries = entries.filter { $0.value.state != .trying && $0.value.at.duration(to: now) <= window }
         pause = ClassTable.shortest
         nextTrial = now
     }
 
-    /// The upstream works again.
-    mutating func clear() { self = ClassTable() }
+    /// The breaker closes: a class that is answered goes on when it opens again a moment later.
+    mutating func closed() {
+        let answered = entries.filter { $0.value.state == .works }
+        self = ClassTable()
+        entries = answered
+    }
 
     /// Forgets those of requests that are called so.
     mutating func clear(_ name: String) -> Bool {

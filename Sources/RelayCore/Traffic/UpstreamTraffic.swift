@@ -159,7 +159,7 @@ struct UpstreamTraffic: Sendable {
     mutating func ordered(_ order: BreakerMachine.Order?, until: Instant, _ route: Route, _ now: Instant) {
         breaker.ordered(order, until: until, now)
         if order == .open { window.restart(route.policy.traffic.window) }
-        classes.clear()
+        classes = ClassTable()
         lookRound(now)
     }
 
@@ -171,7 +171,7 @@ struct UpstreamTraffic: Sendable {
         let hasAny = !holds.isEmpty(now) || pace.rate(now) != nil || isNarrow || !classes.failing.isEmpty
         holds.clear()
         pace.clear()
-        classes.clear()
+        classes = ClassTable()
         rateLimit = RateLimitMachine()
         losses = LossTable()
         window = WindowMachine(route.policy.traffic.window, limit: limit)
@@ -273,8 +273,8 @@ struct UpstreamTraffic: Sendable {
         }
         if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }
         if hasChanged, before != .closed, breaker.state == .closed {
-            window.restart(settings.window)
-            classes.clear()
+            window.restart(settings.window, bearing: 2 * underWay)
+            classes.closed()
             lastProbe = nil
             (nextLook, lastReturn) = (now, now)
         }

@@ -6,9 +6,9 @@ import RelayRoute
 /// It begins with all that the route allows, so that nothing is held back before anything is wrong. It shrinks at most once
 /// for the attempts that were under way together: to half the first time and on a timeout, to nine tenths on an answer that
 /// says there is too much. It grows only when it was full: by one for each windowful, and by one for each
-/// success up to half of what it was at the last success before it shrank. After an outage it begins with 10. From 256, an
-/// upstream that takes 50 and refuses the rest sees 128, 115, 103, 93, 84, 75, 68, 61, 55, 49, and from there between 45 and
-/// 51.
+/// success up to half of what it was at the last success before it shrank. After an outage it begins with 10, or twice the
+/// attempts that the upstream answered all the while. From 256, an upstream that takes 50 and refuses the rest sees 128,
+/// 115, 103, 93, 84, 75, 68, 61, 55, 49, and from there between 45 and 51.
 ///
 /// It shrinks to nine tenths too, and never below where it begins after an outage, when a full windowful took longer on
 /// the average than those before it, by two and a half deviations and by half (the mean and the deviation are smoothed
@@ -83,10 +83,11 @@ struct WindowMachine: Sendable {
         }
     }
 
-    /// The upstream is back after an outage: from the beginning, as fast as half of what it was.
-    mutating func restart(_ settings: WindowSettings) {
-        threshold = max(1, healthy / 2)
-        width = min(healthy, Double(settings.afterOutage))
+    /// The upstream is back after an outage: the window begins anew, not below the attempts that the upstream bears, and
+    /// grows fast up to half of the most before the first of several outages.
+    mutating func restart(_ settings: WindowSettings, bearing underWay: Int = 0) {
+        threshold = max(1, threshold, healthy / 2)
+        width = min(healthy, Double(max(settings.afterOutage, underWay)))
         latency = LatencyMachine()
     }
 

@@ -32,7 +32,7 @@ extension Scenario {
             let (others, all) = (done(path).prefix(few * 9 / 10), done("backlog"))
             var refusals: [String: Int] = [:]
             for visit in upstream.visits where visit.status == UInt16(status) {
-                refusals[visit.request.fields[.idempotencyKey] ?? "", default: 0] += 1
+                refusals[visit.idempotencyKey ?? "", default: 0] += 1
             }
             return [
                 Figure(

@@ -37,8 +37,8 @@ private struct PartialFailure {
     }
 
     func play(_ world: ScenarioWorld, share: Int, users: Int) -> [Figure] {
-        // Requests that hang take a while to fill all that they can.
-        let (settled, last) = status == nil ? (15.0, 60.0) : (0, 20)
+        // Requests that hang take a while to fill all that they can, and each user's are found out about one by one.
+        let (settled, last) = status == nil ? (15.0, 60.0) : seconds > 0.1 && users > 1 ? (10, 30) : (0, 20)
         var (good, bad) = (good, bad)
         if world.isControl {
             good = Ask(target: "same?good", method: .post, body: [1])
@@ -46,10 +46,10 @@ private struct PartialFailure {
         }
         let (badTarget, badMethod, badBody) = ("/" + bad.target, bad.method, bad.body)
         let upstream = ScenarioUpstream { [self] visit in
-            let request = visit.request
             var content: [UInt8] = []
-            if case .bytes(let bytes) = request.body { content = bytes }
-            let isBad = request.target == badTarget && request.method == badMethod && content == badBody
+            if case .bytes(let bytes)? = visit.request?.body { content = bytes }
+            let isBad =
+                visit.target == badTarget && visit.request?.method == badMethod && content == badBody
             return isBad
                 ? .answer(status ?? 200, after: status == nil ? .infinity : 0.01)
                 : .answer(200, after: seconds)
@@ -87,12 +87,12 @@ private struct PartialFailure {
 
 extension Scenario {
     static let partial = PartialFailure.all.flatMap { kind in
-        // Left out: twenty users with slow answers, whose good requests wait up to 9 s, for a reason not yet found.
-        [(45, 1), (60, 1), (60, 20), (80, 1)].filter { $0.1 == 1 || kind.seconds < 0.1 }.map { share, users in
+        [(45, 1), (60, 1), (60, 20), (80, 1)].map { share, users in
             Scenario(
                 name: "partial-\(kind.name)-\(share)-\(users)",
                 title: "100 requests a second of \(users) users, \(share) % of which fail (\(kind.name))",
-                control: "a breaker that needs nearly all to fail, and what tells requests apart"
+                control: "a breaker that needs nearly all to fail, and what tells requests apart",
+                plays: kind.name == "slow" && users > 1 ? 9 : 1
             ) { kind.play($0, share: share, users: users) }
         }
     }

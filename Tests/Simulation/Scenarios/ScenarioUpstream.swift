@@ -1,3 +1,4 @@
+import RelayBase
 import RelayRoute
 import RelayTestSupport
 
@@ -6,7 +7,10 @@ final class ScenarioUpstream {
     /// One attempt as it came in, and what it was answered; moments in seconds.
     final class Visit {
         let at: Double
-        let request: OutboundRequest
+        let target: String
+        let idempotencyKey: String?
+        /// Nil once it is answered: it leads to the run of its job, and by that to all of its world.
+        fileprivate(set) var request: OutboundRequest?
         /// Attempts that were there when this one came, itself included; while its breaker is not closed, those that came
         /// since.
         let beside: Int
@@ -17,10 +21,9 @@ final class ScenarioUpstream {
         fileprivate(set) var status: UInt16?
 
         init(_ request: OutboundRequest, at: Double, beside: Int, isProbe: Bool) {
+            (target, idempotencyKey) = (request.target, request.fields[.idempotencyKey])
             (self.request, self.at, self.beside, self.isProbe) = (request, at, beside, isProbe)
         }
-
-        var target: String { request.target }
     }
 
     struct Reply {
@@ -62,7 +65,7 @@ final class ScenarioUpstream {
     }
 
     func left(_ visit: Visit, at: Double, status: UInt16?) {
-        (visit.ended, visit.status) = (at, status)
+        (visit.ended, visit.status, visit.request) = (at, status, nil)
         inside -= 1
         if visit.isProbe, isOpen { insideSinceOpen -= 1 }
     }

@@ -13,7 +13,7 @@ extension Scenario {
         let (count, away) = (10_000, 30.0)
         let bank = Bank()
         let upstream = ScenarioUpstream { visit in
-            let isGood = visit.request.addedFields[.authorization] == "Bearer t\(bank.wanted)"
+            let isGood = visit.request?.addedFields[.authorization] == "Bearer t\(bank.wanted)"
             return .answer(isGood ? 200 : 401, after: 0.02)
         }
         world.route("up", to: upstream) {
