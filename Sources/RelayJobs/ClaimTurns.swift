@@ -1,45 +1,70 @@
 import RelayBase
 
-/// The order in which users' kept jobs are claimed on a route: each user has a turn in a round, and in it one of its
-/// urgencies has.
+/// The order in which a route claims its kept jobs: users take turns, and a user's turns are shared among its urgencies.
 ///
 /// | due | claimed |
 /// |---|---|
-/// | user 1 with 100, user 2 with 2 | 1 2 1 2 1 1 1 … |
-/// | one user, plenty of urgency 0 and of 3 | of 9 claims 8 and 1 |
+/// | user 1 with 100 jobs, user 2 with 2 | 1 2 1 2 1 1 1 … |
+/// | one user, many jobs of urgency 0 and 3 | 8 of urgency 0, then 1 of urgency 3 |
 ///
-/// A round goes by the users' numbers: what a caller does has no part in when its turn comes.
+/// A round follows the users' numbers, so that no caller can bring its turn forward.
 package struct ClaimTurns: Sendable {
-    /// A user in the order of turns.
-    ///
-    /// Zero is nobody's: jobs that were accepted before there were turns share it.
+    /// A user's place in a round: 0 for jobs that were accepted before there were turns, 1 for callers without a user,
+    /// the user's number and 2 for all others.
     package typealias Party = Int64
 
-    /// The party whose turn was last.
+    /// The party whose turn was last; below every party before the first claim.
     package private(set) var last: Party = -1
-    /// Of parties of which several urgencies waited at their last turn.
-    private var shares: [Party: UrgencyTurns] = [:]
-    /// Beyond it all are forgotten, and their shares begin anew.
-    private static let limit = 4_096
+    /// How the turns of a party are shared among its urgencies, where several waited at its last turn.
+    private struct Share {
+        var turns = UrgencyTurns()
+        /// The round of that turn.
+        var round: UInt64
+    }
 
-    package init() {}
+    private var shares: [Party: Share] = [:]
+    /// The shares of parties beyond this number are not remembered: each follows the rounds.
+    private let maxShares: Int
+    private var round: UInt64 = 0
+
+    package init(maxShares: Int = 4_096) { self.maxShares = maxShares }
 
     package static func party(of user: UInt32?) -> Party { user.map { Party($0) + 2 } ?? 1 }
 
-    /// Which of the urgencies that the party has due, a bit each, goes in its turn.
+    /// The urgency whose job the party claims now; bit n of `due` is set where a job of urgency n is due, and one is.
     package func urgency(_ party: Party, _ due: UInt8) -> Int {
-        if due & (due - 1) == 0 { return due.trailingZeroBitCount }
-        return (shares[party] ?? UrgencyTurns()).next(due)
+        if due.nonzeroBitCount == 1 { return due.trailingZeroBitCount }
+        if let share = shares[party] { return share.turns.next(due) }
+        return isFull ? urgency(inRoundOf: party, due) : UrgencyTurns().next(due)
     }
 
-    /// A job of that urgency was claimed in the party's turn, of those that were due.
+    /// Each second round has the most urgent or one below it, each fourth one two below, and so on: the shares of
+    /// `UrgencyTurns` without a memory.
+    private func urgency(inRoundOf party: Party, _ due: UInt8) -> Int {
+        let first = due.trailingZeroBitCount
+        let lowest = min(7, first + (round &+ UInt64(party)).trailingZeroBitCount)
+        return 7 - (due << (7 - lowest)).leadingZeroBitCount - (7 - lowest)
+    }
+
+    private var isFull: Bool { shares.count >= maxShares }
+
+    /// The party claimed a job of that urgency while those of `due` waited.
     package mutating func took(_ urgency: Int, _ party: Party, _ due: UInt8) {
+        if party <= last { beginRound() }
         last = party
-        guard due & (due - 1) != 0 else {
+        guard due.nonzeroBitCount > 1 else {
+            // The check spares most claims the hash of a party.
             if !shares.isEmpty { shares[party] = nil }
             return
         }
-        if shares.count >= Self.limit, shares[party] == nil { shares = [:] }
-        shares[party, default: UrgencyTurns()].took(urgency, due)
+        guard shares[party] != nil || !isFull else { return }
+        shares[party, default: Share(round: round)].turns.took(urgency, due)
+        shares[party]?.round = round
+    }
+
+    /// A party that had no turn in a whole round has nothing that waits.
+    private mutating func beginRound() {
+        round += 1
+        if isFull { shares = shares.filter { $0.value.round + 1 >= round } }
     }
 }

@@ -10,7 +10,9 @@ package struct JobFilter: Hashable, Sendable {
     package var reason: WaitReason?
     /// Why it is over.
     package var end: EndReason?
-    /// Routes whose queued jobs wait for the end of a pause, though no word of it stands with the jobs.
+    /// The routes that are paused: their queued jobs, which store no reason, match the reason `route_paused` too.
+    ///
+    /// Empty where only jobs are meant that a pause holds.
     package var pausedRoutes: Set<String> = []
     package var failureKind: FailureKind?
     /// Of the answer of the last failed attempt.

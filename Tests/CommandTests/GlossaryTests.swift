@@ -134,7 +134,9 @@ struct GlossaryTests {
 
     @Test(
         "A word that is nearly one is told which",
-        arguments: [("storge_full", "storage_full"), ("ded", "dead")]
+        arguments: [
+            ("storge_full", "storage_full"), ("ded", "dead"), ("timeouts.atempt", "timeouts.attempt"),
+        ]
     )
     func nearest(word: String, meant: String) {
         #expect(Glossary.nearest(to: word) == meant)

@@ -61,6 +61,8 @@ class JobsCommandTest(RelayTest):
         job = self.submit("up", "ok")
         self.assertRegex(self.run_command("jobs"), rf"{job} +up +queued +route_paused ")
         self.assertIn("waystation resume up", self.errors)
+        # An action meets the jobs that the list shows.
+        self.assertIn("1 job", self.run_command("jobs", "cancel", "--where", "reason=route_paused", "--dry-run"))
         self.assertIn(job, self.run_command("jobs", "--socket", self.relay.jobs))
         self.assertEqual(self.errors, "")
         self.assertIn("Did you mean \"once\"", self.run_command("jobs", "--route", "onec", code=3) + self.errors)

@@ -77,6 +77,8 @@ class Limits(RelayTest):
                 self.assertIn("timeouts.idle (1s)", problem["detail"])
                 self.assertEqual(got["Connection"], "close")
                 self.assertLess(took, self.within(4))
+        # Those that never became a job are told of as refused requests.
+        self.relay.errors.wait(" refused with 408: ")
 
     def test_a_stall_is_the_callers_in_its_record_and_counts_against_no_upstream(self):
         relay = self.new_relay({"up": route(self.upstream.url, timeouts={"idle": "500ms"}, recovery=[RETRY])}).start()

@@ -42,12 +42,35 @@ struct ClaimTurnsTests {
         #expect(urgent <= 45)
     }
 
-    @Test("Users with several urgencies beyond a bound begin anew, and each still has its turn")
-    func bound() {
-        var turns = ClaimTurns()
-        for party in 0..<Int64(5_000) { turns.took(turns.urgency(party, 0b11), party, 0b11) }
-        #expect(turns.last == 4_999)
-        #expect(turns.urgency(1, 0b11) == 0)
+    @Test(
+        "However many users have several urgencies, each of them has its turns",
+        arguments: [4, 5, 13, 20] as [Int64],
+        [0b11, 0b1001, 0b1000_0101, 0b1010_0000] as [UInt8]
+    )
+    func bound(parties: Int64, due: UInt8) {
+        var turns = ClaimTurns(maxShares: 4)
+        var claimed: [Int64: UInt8] = [:]
+        for _ in 0..<300 {
+            for party in 0..<parties {
+                let urgency = turns.urgency(party, due)
+                turns.took(urgency, party, due)
+                claimed[party, default: 0] |= 1 << urgency
+            }
+        }
+        #expect(claimed.values.allSatisfy { $0 == due })
+    }
+
+    @Test("Users that are gone make room for the shares of others")
+    func gone() {
+        var turns = ClaimTurns(maxShares: 4)
+        for party in 0..<Int64(8) { turns.took(turns.urgency(party, 0b11), party, 0b11) }
+        var order: [Int] = []
+        for _ in 0..<11 {
+            order.append(turns.urgency(10, 0b1001))
+            turns.took(order.last ?? 0, 10, 0b1001)
+        }
+        // Two rounds pass before the others count as gone.
+        #expect(order.dropFirst(2).count { $0 == 3 } == 1)
     }
 
     @Test("A user's number is its place, and callers of ports have one place together")

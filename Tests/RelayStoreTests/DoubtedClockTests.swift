@@ -109,6 +109,22 @@ struct DoubtedClockTests {
         #expect(try await bench.claim("new").map(\.token.id) == [new])
     }
 
+    @Test(
+        "A job whose end is in doubt stays in its queue while one behind it is claimed",
+        arguments: StoreKind.allCases
+    )
+    func postponed(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let doubtful = try await bench.accept { $0.expiresAfter = .seconds(5 * 3_600) }
+        let labelled = try await bench.accept { $0.record.labels = ["a=b"] }
+        try await bench.reopen(after: 6 * Self.hour)
+        bench.advance(1_000)
+        #expect(try await bench.claim("hooks", 2).map(\.token.id) == [labelled])
+        bench.stepWall(-4 * Self.hour)
+        bench.advance(StoreClock.belief)
+        #expect(try await bench.claim("hooks", 2).map(\.token.id) == [doubtful])
+    }
+
     @Test("Two hours are taken at a start's word", arguments: StoreKind.allCases)
     func short(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)

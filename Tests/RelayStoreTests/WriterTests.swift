@@ -101,31 +101,62 @@ struct WriterTests {
         #expect(log.values == [1])
     }
 
-    @Test("Idempotency keys whose removal is rolled back are known")
-    func rolledBackKeys() async throws {
+    /// A run of idempotency keys on disk.
+    private struct KeyBench {
         let scratch = TemporaryFolder()
-        let database = try Database(scratch.path + "/keys.db", readOnly: false)
-        try Schema.migrate(database)
+        let database: Database
         var keys = IdempotencyKeys(hash: KeyedHash(key: (1, 2)))
-        func accept(_ number: Int) throws(StoreError) -> EnqueueResult? {
+
+        init() throws(StoreError) {
+            database = try Database(scratch.path + "/keys.db", readOnly: false)
+            try Schema.migrate(database)
+            try database.execute("BEGIN")
+            for number in 0..<IdempotencyKeys.runSize { _ = try accept(number, id(number)) }
+            while keys.wantsStep { try keys.step(in: database) }
+            try database.execute("COMMIT")
+            keys.commit()
+        }
+
+        func id(_ number: Int) -> JobID { JobID(milliseconds: 1, random: (0, UInt64(number))) }
+
+        mutating func accept(_ number: Int, _ id: JobID) throws(StoreError) -> EnqueueResult? {
             let idempotency = NewJob.Idempotency(
                 user: 0,
                 key: "\(number)",
                 fingerprint: [],
                 window: .seconds(1)
             )
-            return try keys.accept(idempotency, job(UInt64(number)).record, now: 0, latest: 0, in: database)
+            let record = JobRecord(id: id, route: "a", method: .post, target: "")
+            return try keys.accept(idempotency, record, now: 0, latest: 0, in: database)
         }
-        try database.execute("BEGIN")
-        for number in 0..<IdempotencyKeys.runSize { #expect(try accept(number) == nil) }
-        while keys.wantsStep { try keys.step(in: database) }
-        try database.execute("COMMIT")
-        keys.commit()
-        try database.execute("BEGIN")
-        while try keys.sweep(now: 1_000, limit: 100_000, in: database) {}
-        try database.execute("ROLLBACK")
-        keys.rollBack()
-        #expect(try accept(5) == .duplicate(job(5).record.id))
+    }
+
+    @Test("Idempotency keys whose removal is rolled back are known")
+    func rolledBackKeys() throws {
+        var bench = try KeyBench()
+        try bench.database.execute("BEGIN")
+        while try bench.keys.sweep(now: 1_000, limit: 100_000, in: bench.database) {}
+        try bench.database.execute("ROLLBACK")
+        bench.keys.rollBack()
+        #expect(try bench.accept(5, bench.id(99_999)) == .duplicate(bench.id(5)))
+    }
+
+    @Test(
+        "A key of a run is known though the row of the run is damaged",
+        arguments: [
+            "SET filter = zeroblob(length(filter))", "SET filter = substr(filter, 1, 9000)",
+            "SET filter = x''", "SET until = -5", "SET run = run",
+        ]
+    )
+    func damagedRun(damage: String) throws {
+        var bench = try KeyBench()
+        try bench.database.execute("UPDATE idemrun \(damage)")
+        bench.keys = IdempotencyKeys(hash: KeyedHash(key: (1, 2)))
+        try bench.keys.load(bench.database)
+        for number in [0, 5, 77, 20_000, IdempotencyKeys.runSize - 1] {
+            #expect(try bench.accept(number, bench.id(99_999)) == .duplicate(bench.id(number)))
+        }
+        #expect(try bench.accept(99_999, bench.id(99_999)) == nil)
     }
 }
 

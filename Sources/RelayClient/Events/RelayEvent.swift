@@ -4,7 +4,7 @@ import RelayJSON
 
 /// Something that happened at the relay.
 public struct RelayEvent: Sendable {
-    /// Its number, for `RelayClient.events(after:)`; numbers begin again when the relay is restarted.
+    /// Its number, for `RelayClient.events(after:)`; numbers keep growing when the relay is restarted.
     public let id: String
     /// Such as `waystation.job.succeeded` or `waystation.route.paused`; there may be new ones.
     public let type: String

@@ -28,6 +28,16 @@ package struct ConfigurationKey: Sendable {
         return found
     }
 
+    /// The last `count` words of every key's path, without the names that are the operator's: `timeouts.attempt`.
+    package static func endings(of count: Int) -> [String] {
+        var endings: Set<String> = []
+        walk(ConfigurationTable.root.objectShape.fields, at: [], inside: []) { path, _ in
+            let words = path.filter { $0 != "*" }
+            if words.count >= count { endings.insert(words.suffix(count).joined(separator: ".")) }
+        }
+        return endings.sorted()
+    }
+
     private init(_ field: FieldShape, _ path: [String]) {
         self.path = path.joined(separator: ".")
         what = field.shape.what

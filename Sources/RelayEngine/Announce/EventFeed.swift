@@ -3,19 +3,20 @@ package import RelayCore
 package import RelayJobs
 import Synchronization
 
-/// The last events for whoever listens: in memory, numbered.
+/// Keeps the latest events in memory, numbered, for readers that poll or wait.
 ///
-/// The numbers of a process begin above those of the one before, so that no number means two events.
+/// A process numbers its events from the time of its start, so that numbers grow over restarts unless the wall clock was
+/// set back.
 package final class EventFeed: JobListener {
     private struct State {
         var ring: [Told] = []
-        /// Of the next event.
+        /// The number of the next event.
         var next: UInt64
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter: UInt64 = 0
         var refusals = RefusalRation()
 
-        /// Of the oldest event that is still there.
+        /// The number of the oldest event that is still there, or of the next one.
         var first: UInt64 { next - UInt64(ring.count) }
     }
 

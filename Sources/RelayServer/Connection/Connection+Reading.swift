@@ -205,7 +205,7 @@ extension Connection {
             do throws(Problem) {
                 try request.time?.came(Int(request.received - before), after: loop.now &- request.lastCame)
             } catch {
-                refuse(error)
+                refuseSlow(error)
                 return false
             }
             awaitBody(request)

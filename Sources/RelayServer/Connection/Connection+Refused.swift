@@ -6,11 +6,12 @@ import RelayInterface
 import RelayRoute
 
 extension Problem {
-    /// Whether it is a refusal of the request as it is, and is told of nowhere else.
+    /// Whether the request itself is at fault, and nothing else records the refusal.
     fileprivate var isOfRequest: Bool {
         switch status {
-        // A request that comes too often or too slowly is told of where that is found out.
-        case 408, 429: false
+        // The limit that a request exceeds records it.
+        case 429: false
+        // The request asks for something that the relay does not implement.
         case 501: true
         default: status.isClientError
         }
@@ -31,21 +32,27 @@ extension Connection {
         )
     }
 
-    /// Notes a request whose head could not be read.
+    /// Counts and notes a request whose head could not be read, or did not come in time.
     func tellUnread(_ problem: Problem) {
-        guard problem.isOfRequest else { return }
+        // A connection without a slot is answered with why it has none, whatever it sent.
+        guard slot != nil, problem.isOfRequest else { return }
         server.problems.count(problem)
         note(problem, route: nil, method: nil, path: "")
     }
 
-    /// Counts a request that was refused, and notes it.
+    /// Refuses a request whose content does not come in time.
+    func refuseSlow(_ problem: Problem) {
+        if let request { count(problem, of: request.head) }
+        refuse(problem)
+    }
+
+    /// Counts and notes a request that was refused.
     func count(_ problem: Problem, of head: RequestHead) {
         tell(problem, of: head)
         if head.submits { server.problems.count(problem, of: route(of: head)) }
     }
 
-    /// The route that the path names, whatever else is wrong with it; nil of a name that the configuration does not have,
-    /// of which callers could make as many as they like.
+    /// The configured route that the path names; nil for another name, of which callers could make as many as they like.
     private func route(of head: RequestHead) -> String? {
         guard head.target.hasPrefix("/r/") else { return nil }
         let name = head.target.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
@@ -67,16 +74,16 @@ extension Connection {
     }
 }
 
-// A connection too many: its caller is heard for a moment, told why it has no place, and heard to the end.
+// A connection beyond the limit: it is read until its first request, answered with the refusal, and closed.
 extension Connection {
-    /// It waits for the head of a request, to be told then.
+    /// Reads the head of a request, to answer it with the refusal.
     func awaitRefusal() {
         phase = .head
         setDeadline(server.limits.refusedHead)
         receive()
     }
 
-    /// The place that it takes among the refused is another's: it ends now, and is told where it has not been.
+    /// Makes room for a newer refused connection: sends the refusal where it has not been sent, and closes.
     func endRefusal() {
         if phase == .head, let problem = server.refusal(of: self) { refuse(problem) }
         close()

@@ -171,8 +171,11 @@ extension Connection {
         deadline = .max
         switch phase {
         case .idle, .lingering, .closed: close()
-        case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
-        case .body: refuse(bodyTime.stalled(now))
+        case .head:
+            let problem = Problem(.requestTimeout, "the head did not arrive in time")
+            tellUnread(problem)
+            refuse(problem)
+        case .body: refuseSlow(bodyTime.stalled(now))
         // A stalled disk and a stalled upload are told of; at a stalled reader nobody is there to tell.
         case .busy: if !endStalledUpload(now), !keepWithTask() { abort() }
         }

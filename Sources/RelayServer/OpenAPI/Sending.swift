@@ -4,17 +4,18 @@ import RelayInterface
 import RelayJSON
 import RelayRoute
 
-/// The part of the document about requests to upstreams, which take any method and any content.
+/// The part of the document about the requests that the relay forwards.
 enum Sending {
     static let path = "/r/{route}/{path}"
 
+    // The relay also forwards methods of other names, for which OpenAPI 3.1 has no member, and refuses TRACE and CONNECT.
     private static let methods: [Method] = [.get, .put, .post, .delete, .options, .head, .patch]
 
     static func item(_ problems: inout ProblemReplies) -> JSONValue {
         let rest = PathParameter(
             name: "path",
             schema: .text,
-            doc: "Path below the upstream's base, which may have slashes of its own, and the query behind it."
+            doc: "The path below the upstream's base. It may contain slashes, and a query may follow."
         )
         var members: [JSONValue.Member] = [
             .init("parameters", .array([PathParameter.route.json, rest.json] + fields.map(\.json)))
@@ -33,8 +34,9 @@ enum Sending {
             "Send the request to the upstream of a route"
         )
         .says(
-            "Method, path, query, fields and content go on as they are. A request that is kept is answered 202, or "
-                + "200 for a known key, with an AcceptedJob."
+            "The relay forwards method, path, query, fields and content unchanged, except for the fields of the "
+                + "connection and its own. It answers 202 with an AcceptedJob where it keeps the request, and 200 "
+                + "where it knows the idempotency key."
         )
         .gives(.passedOn("The upstream's answer, or one in its stead.", codes))
         guard [.put, .post, .patch].contains(method) else { return operation }

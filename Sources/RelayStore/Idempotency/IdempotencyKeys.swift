@@ -27,6 +27,62 @@ struct IdempotencyKeys {
         var number: Int64
         var until: Int64
         var filter: BloomFilter
+
+        init(number: Int64, until: Int64, filter: BloomFilter) {
+            (self.number, self.until, self.filter) = (number, until, filter)
+        }
+
+        /// The run as it was kept; nil where the filter is not what was written for this run and its end.
+        init?(_ number: Int64, until: Int64, sealed bytes: [UInt8]) {
+            guard var reader = try? RecordReader(sealed: bytes, behind: Run.sum(number, until)),
+                let filter = (try? reader.data()).flatMap(BloomFilter.init(bytes:)), reader.isAtEnd
+            else { return nil }
+            self.init(number: number, until: until, filter: filter)
+        }
+
+        /// The filter, with a checksum of the whole run behind it.
+        var sealed: [UInt8] {
+            var writer = RecordWriter(capacity: filter.bytes.count + 16)
+            writer.add(filter.bytes)
+            return writer.sealed(behind: Run.sum(number, until))
+        }
+
+        private static func sum(_ number: Int64, _ until: Int64) -> Checksum {
+            var sum = Checksum(of: number)
+            sum.add(until)
+            return sum
+        }
+    }
+
+    /// The run as its keys say, where its row is damaged: a filter that missed a key would let a request in twice.
+    private func rebuiltRun(_ number: Int64, in database: Database) throws(StoreError) -> Run {
+        let count = try database.statement("SELECT count(*) FROM idem WHERE run = ?")
+        count.bind(1, number)
+        let keys = try count.numbers().first ?? 0
+        var run = Run(number: number, until: .min, filter: BloomFilter(capacity: Int(keys)))
+        let select = try database.statement("SELECT v FROM idem WHERE run = ?")
+        select.bind(1, number)
+        defer { select.reset() }
+        while try select.step() {
+            let (key, entry) = try Self.entry(select.bytes(0), in: database)
+            run.filter.insert(key)
+            run.until = max(run.until, entry.until)
+        }
+        return run
+    }
+
+    /// A key as it was kept.
+    private static func entry(
+        _ bytes: [UInt8],
+        in database: Database
+    ) throws(StoreError) -> (key: KeyedHash.Value, entry: KeyEntry) {
+        do throws(RecordReader.Damage) { return try KeyEntry.read(bytes) } catch {
+            throw damaged(database)
+        }
+    }
+
+    private static func damaged(_ database: Database) -> StoreError {
+        StoreError(.corrupt, "cannot read an idempotency key of \(database.path): it is damaged")
     }
 
     /// The run being written: its keys are looked up in memory until it is whole.
@@ -46,21 +102,19 @@ struct IdempotencyKeys {
         let select = try database.statement("SELECT run, until, filter FROM idemrun ORDER BY run")
         defer { select.reset() }
         while try select.step() {
-            runs.append(
-                Run(number: select.int(0), until: select.int(1), filter: BloomFilter(bytes: select.bytes(2)))
-            )
+            let (number, until) = (select.int(0), select.int(1))
+            if let run = Run(number, until: until, sealed: select.bytes(2)) {
+                runs.append(run)
+            } else {
+                runs.append(try rebuiltRun(number, in: database))
+            }
         }
         nextRun = (runs.last?.number ?? 0) + 1
         let rows = try database.statement("SELECT n, v FROM idemnew ORDER BY n")
         defer { rows.reset() }
         while try rows.step() {
             nextNew = rows.int(0) + 1
-            guard let (key, entry) = try? KeyEntry.read(rows.bytes(1)) else {
-                throw StoreError(
-                    .corrupt,
-                    "cannot read an idempotency key of \(database.path): it is damaged"
-                )
-            }
+            let (key, entry) = try Self.entry(rows.bytes(1), in: database)
             new[key] = entry
         }
     }
@@ -145,12 +199,8 @@ struct IdempotencyKeys {
             select.bind(2, key.bytes)
             defer { select.reset() }
             guard try select.step() else { continue }
-            guard let (kept, entry) = try? KeyEntry.read(select.bytes(0)), kept == key else {
-                throw StoreError(
-                    .corrupt,
-                    "cannot read an idempotency key of \(database.path): it is damaged"
-                )
-            }
+            let (kept, entry) = try Self.entry(select.bytes(0), in: database)
+            guard kept == key else { throw Self.damaged(database) }
             if entry.until > now { return entry }
         }
         return nil
@@ -195,15 +245,16 @@ extension IdempotencyKeys {
             filter.insert(key)
             until = max(until, entry.until)
         }
+        let whole = Run(number: run.number, until: until, filter: filter)
         let insert = try database.statement("INSERT INTO idemrun(run, until, filter) VALUES(?, ?, ?)")
-        insert.bind(1, run.number)
-        insert.bind(2, until)
-        insert.bind(3, filter.bytes)
+        insert.bind(1, whole.number)
+        insert.bind(2, whole.until)
+        insert.bind(3, whole.sealed)
         try insert.run()
         let delete = try database.statement("DELETE FROM idemnew WHERE n <= ?")
         delete.bind(1, run.lastNew)
         try delete.run()
-        runs.append(Run(number: run.number, until: until, filter: filter))
+        runs.append(whole)
         filling = nil
     }
 

@@ -105,7 +105,10 @@ extension StoreWriter {
         let plain = call.plainRoute?.first(in: lane)
         let other = call.usualQueues > 0 ? try firstUsual(in: lane, &call) : nil
         if let plain, other.map({ (plain.at, plain.seq) < $0 }) ?? true {
-            return try claimPlain(plain, lane, &call)
+            if try claimPlain(plain, lane, &call) { return true }
+            // A plain job that was postponed waits as a usual one from now on, perhaps in a queue that was looked up.
+            call.lookups = [:]
+            return false
         }
         guard let other else { return false }
         let begun = call.plainClaims.row.begun

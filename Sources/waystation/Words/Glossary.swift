@@ -6,14 +6,14 @@ import RelayInterface
 /// Every word that `waystation explain` explains: those of the interface, the faults of messages and the keys of the
 /// configuration.
 enum Glossary {
-    /// Every word but the keys of the configuration.
+    /// The words but the keys of the configuration, which `keys` finds.
     static let words = Word.Kind.allCases.flatMap(words)
 
     static func words(_ kind: Word.Kind) -> [Word] { kind == .fault ? faults : Word.all(kind) }
 
-    /// The meanings of a word; some words have more than one.
+    /// The meanings of a word; some words have more than one, and a key of the configuration yields to another meaning.
     ///
-    /// Case and hyphens make no difference.
+    /// Case, hyphens and blanks make no difference.
     static func meanings(of word: String) -> [Word] {
         func plainly(_ word: String) -> String {
             String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
@@ -24,9 +24,10 @@ enum Glossary {
         return known.isEmpty ? keys(plain) : known
     }
 
-    /// The word that was probably meant.
+    /// The word or key that was probably meant.
     static func nearest(to word: String) -> String? {
-        nearestWord(to: word, among: words.map(\.name))
+        let parts = 1 + word.count { $0 == "." }
+        return nearestWord(to: word, among: words.map(\.name) + ConfigurationKey.endings(of: parts))
     }
 
     /// Keys of the configuration whose path ends so, as waystation.json(5) has them.

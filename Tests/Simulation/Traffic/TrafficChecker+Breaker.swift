@@ -66,8 +66,14 @@ extension TrafficChecker {
         wait >= base * 8 / 10 - 1 && wait <= base * 12 / 10 + 1
     }
 
-    /// Requests that failed of late and were not answered since are known to fail.
+    /// Requests that failed of late and were not answered since are known to fail, and those that went on as it closed,
+    /// and have not failed since, to be answered.
     private func recall(_ place: Int, _ window: Int64) {
+        for (like, at) in sides[place].carried {
+            if let at, at < now - window { continue }
+            sides[place].fares[like] = at == nil ? .unsure : .answered
+        }
+        sides[place].carried = [:]
         for (like, at) in sides[place].doubts where at >= now - window { sides[place].fares[like] = .unsure }
         for (like, at) in sides[place].failures where at >= now - window {
             let isAnswered = sides[place].answers[like].map { $0 >= at } ?? false
@@ -76,6 +82,14 @@ extension TrafficChecker {
     }
 
     private func change(_ place: Int, openSince: Int64?) {
+        if openSince == nil {
+            let answers = sides[place].answers
+            let known = sides[place].fares.filter { $0.value != .fails }
+            sides[place].carried = Dictionary(
+                uniqueKeysWithValues: known.map { ($0.key, $0.value == .answered ? answers[$0.key] : nil) }
+            )
+            sides[place].borne = sides[place].underWay.count
+        }
         (sides[place].fares, sides[place].isTried) = ([:], false)
         sides[place].probed.order = order
         // A breaker that closes, or that an operator sets, begins anew.
@@ -96,7 +110,7 @@ extension TrafficChecker {
         note("operator: \(word)")
         sides[place].order = opens.map { ($0, until) }
         change(place, openSince: nil)
-        sides[place].isRestarted = false
+        (sides[place].isRestarted, sides[place].carried) = (false, [:])
     }
 
     func checkBreaker(_ flight: TrafficFlight) {
@@ -191,8 +205,18 @@ extension TrafficChecker {
         _ isVague: Bool
     ) {
         let (place, like) = (flight.place, flight.job.like)
-        if health == .fails, !isVague { sides[place].failures[like] = now }
-        if isVague { sides[place].doubts[like] = now }
+        if health == .fails, !isVague {
+            // The first failure of those that went on is a reason to find out anew.
+            switch sides[place].carried.removeValue(forKey: like) {
+            case nil: sides[place].failures[like] = now
+            case .some(nil): sides[place].doubts[like] = now
+            case .some(.some): break
+            }
+        }
+        if isVague {
+            sides[place].doubts[like] = now
+            sides[place].carried[like] = nil
+        }
         if health != .fails, isAnswered || isVague { sides[place].answers[like] = now }
         guard sides[place].openSince != nil else { return }
         let isTried = sides[place].underWay.contains { $0.isTrial && $0.job.like == like }
@@ -200,11 +224,19 @@ extension TrafficChecker {
             sides[place].fares[like] = .unsure
         } else if health == .fails {
             // One failure of those that were answered is no reason to stop them.
-            sides[place].fares[like] = sides[place].fares[like] == .answered ? .unsure : .fails
+            let mayBeAnswered = [.answered, .unsure].contains(sides[place].fares[like])
+            sides[place].fares[like] = mayBeAnswered ? .unsure : .fails
         } else if isAnswered {
             // Of those of whom nobody asks one that began before says nothing.
-            let isKnown = sides[place].fares[like] != nil || isTried
-            sides[place].fares[like] = isKnown || flight.order > sides[place].changed ? .answered : nil
+            let isNew = flight.order > sides[place].changed
+            switch sides[place].fares[like] {
+            case .answered, .fails: sides[place].fares[like] = .answered
+            case .unsure where !isNew && !isTried: break
+            case nil where !isNew && !isTried: break
+            // Nothing is noted of those that are not known and answer a probe.
+            case nil where flight.isProbe: sides[place].fares[like] = .unsure
+            case .unsure, nil: sides[place].fares[like] = .answered
+            }
         } else if flight.isTrial || isTried {
             sides[place].fares[like] = .unsure
         }

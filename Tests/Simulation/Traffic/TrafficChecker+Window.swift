@@ -41,7 +41,7 @@ extension TrafficChecker {
         }
         if side.isRestarted {
             note("window restarted")
-            if width > max(1, window.afterOutage) {
+            if width > max(1, window.afterOutage, 2 * side.borne) {
                 fail(flight.job, "the window is too wide after an outage")
             }
         } else if width > before {

@@ -178,6 +178,8 @@ struct TrafficSide {
     var probeEnded: Int64 = 0
     /// Those of whom something is known since it opened.
     var fares: [TrafficLike: Fare] = [:]
+    /// Those that were answered when it closed, and have not failed since: when they were, nil where that is in doubt.
+    var carried: [TrafficLike: Int64?] = [:]
     /// When those failed and were answered last.
     var failures: [TrafficLike: Int64] = [:]
     var answers: [TrafficLike: Int64] = [:]
@@ -208,6 +210,8 @@ struct TrafficSide {
     var last: (flight: TrafficFlight, sign: TrafficSign, isVague: Bool)?
     /// Whether the breaker has closed since the window was last seen.
     var isRestarted = false
+    /// Attempts that were under way then.
+    var borne = 0
 
     /// Limits by the kinds that were answered with their names.
     var resources: [String: String] = [:]

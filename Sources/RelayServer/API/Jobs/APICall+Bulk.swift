@@ -31,6 +31,7 @@ extension APICall {
                 wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0) } ?? .zero
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
+            order.filter.pausedRoutes = durable.pauses.routes
             order.spacing = wanted.spacing(after: offset)
             let act: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
                 try await durable.operations.act(order)
