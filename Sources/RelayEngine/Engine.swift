@@ -132,14 +132,11 @@ package final class Engine: Sendable {
             memory: entry.memory
         )
         return Admission(
-            entry: entry,
-            snapshot: snapshot,
-            context: context,
-            fields: terms.forwarded,
+            entry,
+            snapshot,
+            context,
+            terms,
             acceptedAt: now / 1000,
-            caller: snapshot.settings.callers.isEnabled
-                ? client.map { .user($0.user) } ?? .unknown : .unknown,
-            urgency: terms.durable.priority,
             isDurable: isDurable,
             keeping: isDurable || entry.route.keepsRequests ? terms.durable : nil,
             key: key

@@ -23,27 +23,21 @@ package final class Admission: Sendable {
     let key: IdempotencyLocks.Held?
 
     init(
-        entry: Snapshot.Entry,
-        snapshot: Snapshot,
-        context: JobContext,
-        fields: HeaderFields,
+        _ entry: Snapshot.Entry,
+        _ snapshot: Snapshot,
+        _ context: JobContext,
+        _ terms: RequestTerms,
         acceptedAt: Int64,
-        caller: FairQueue.Caller = .unknown,
-        urgency: UInt8 = 3,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
         key: IdempotencyLocks.Held? = nil
     ) {
-        self.caller = caller
-        self.urgency = urgency
-        self.isDurable = isDurable
-        self.keeping = keeping
-        self.key = key
-        self.entry = entry
-        self.snapshot = snapshot
-        self.context = context
-        self.fields = fields
-        self.acceptedAt = acceptedAt
+        (self.entry, self.snapshot, self.context) = (entry, snapshot, context)
+        (self.acceptedAt, self.isDurable, self.keeping, self.key) = (acceptedAt, isDurable, keeping, key)
+        fields = terms.forwarded
+        urgency = terms.durable.priority
+        let user = snapshot.settings.callers.isEnabled ? context.client?.user : nil
+        caller = user.map { .user($0) } ?? .unknown
     }
 
     /// It counts among what its caller has under way as long as it is there.

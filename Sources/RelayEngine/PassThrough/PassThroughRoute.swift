@@ -71,15 +71,6 @@ extension Engine {
             share: share,
             memory: entry.memory
         )
-        return Admission(
-            entry: entry,
-            snapshot: route.snapshot,
-            context: context,
-            fields: terms.forwarded,
-            acceptedAt: wall / 1000,
-            caller: route.snapshot.settings.callers.isEnabled
-                ? client.map { .user($0.user) } ?? .unknown : .unknown,
-            urgency: terms.durable.priority
-        )
+        return Admission(entry, route.snapshot, context, terms, acceptedAt: wall / 1000)
     }
 }
