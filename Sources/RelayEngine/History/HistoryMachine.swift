@@ -128,7 +128,7 @@ extension HistoryMachine.Totals {
         let figures = entry.state.figures
         meter = ObjectIdentifier(entry.state.meter)
         requests = figures.requests
-        failures = figures.failed
+        failures = figures[.failed]
         fallbacks = figures.fallbacks
         failedAttempts = figures.account.failures.values.reduce(0, &+)
         attempts = failedAttempts &+ figures.succeededAttempts
