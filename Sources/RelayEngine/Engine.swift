@@ -136,7 +136,6 @@ package final class Engine: Sendable {
             snapshot,
             context,
             terms,
-            acceptedAt: now / 1000,
             isDurable: isDurable,
             keeping: isDurable || entry.route.keepsRequests ? terms.durable : nil,
             key: key

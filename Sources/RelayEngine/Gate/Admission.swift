@@ -9,8 +9,6 @@ package final class Admission: Sendable {
     package let context: JobContext
     /// End-to-end fields, as they go on to the upstream.
     package let fields: HeaderFields
-    /// Seconds since 1970.
-    package let acceptedAt: Int64
     /// The caller whose turns it has to wait for where its route is full.
     package let caller: FairQueue.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
@@ -27,13 +25,12 @@ package final class Admission: Sendable {
         _ snapshot: Snapshot,
         _ context: JobContext,
         _ terms: RequestTerms,
-        acceptedAt: Int64,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
         key: IdempotencyLocks.Held? = nil
     ) {
         (self.entry, self.snapshot, self.context) = (entry, snapshot, context)
-        (self.acceptedAt, self.isDurable, self.keeping, self.key) = (acceptedAt, isDurable, keeping, key)
+        (self.isDurable, self.keeping, self.key) = (isDurable, keeping, key)
         fields = terms.forwarded
         urgency = terms.durable.priority
         let user = snapshot.settings.callers.isEnabled ? context.client?.user : nil

@@ -57,8 +57,7 @@ extension Engine {
         method: Method,
         _ terms: RequestTerms,
         _ client: ClientIdentity?,
-        _ share: CallerShare?,
-        wall: Int64
+        _ share: CallerShare?
     ) -> Admission {
         let entry = route.entry
         let context = JobContext(
@@ -71,6 +70,6 @@ extension Engine {
             share: share,
             memory: entry.memory
         )
-        return Admission(entry, route.snapshot, context, terms, acceptedAt: wall / 1000)
+        return Admission(entry, route.snapshot, context, terms)
     }
 }
