@@ -47,38 +47,22 @@ extension Problem {
     ) {
         let who = share.user.map { "uid \($0)" } ?? "callers of ports together"
         let verb = share.user == nil ? "have" : "has"
-        let (code, detail): (Code, String) =
+        let code: Code = bound == .queuedJobs ? .queueFull : bound == .rate ? .rateLimited : .overloaded
+        let detail =
             switch bound {
             case .allRequests, .requests:
-                (
-                    .overloaded,
-                    "\(who) \(verb) as many requests under way as \(bound.rawValue) allows "
-                        + "(\(limits.maxRequests ?? 0))"
-                )
+                "\(who) \(verb) as many requests under way as \(bound.rawValue) allows (\(limits.maxRequests ?? 0))"
             case .bytes:
-                (
-                    .overloaded,
-                    "\(who) \(verb) as many bytes of bodies in memory and in the spool as \(bound.rawValue) allows "
-                        + "(\(limits.maxBytes ?? 0))"
-                )
+                "\(who) \(verb) as many bytes of bodies in memory and in the spool as \(bound.rawValue) allows "
+                    + "(\(limits.maxBytes ?? 0))"
             case .queuedJobs:
-                (
-                    .queueFull,
-                    "\(limits.maxQueuedJobs ?? 0) jobs of \(who) wait for their delivery already "
-                        + "(\(bound.rawValue))"
-                )
+                "\(limits.maxQueuedJobs ?? 0) jobs of \(who) wait for their delivery already (\(bound.rawValue))"
             case .streams:
-                (
-                    .overloaded,
-                    "answers that stream to \(who) hold as many permits of the route as they may: all but an eighth of "
-                        + bound.rawValue
-                )
+                "answers that stream to \(who) hold as many permits of the route as they may: all but an eighth of "
+                    + bound.rawValue
             case .rate:
-                (
-                    .rateLimited,
-                    "\(who) \(share.user == nil ? "send" : "sends") faster than \(bound.rawValue) allows"
-                        + (limits.rate.map { " (\($0.maxRequests) in \(DurationText.text($0.per)))" } ?? "")
-                )
+                "\(who) \(share.user == nil ? "send" : "sends") faster than \(bound.rawValue) allows"
+                    + (limits.rate.map { " (\($0.maxRequests) in \(DurationText.text($0.per)))" } ?? "")
             }
         self.init(code, detail, retryAfter: retryAfter)
     }

@@ -132,14 +132,10 @@ package final class Engine: Sendable {
             memory: entry.memory
         )
         return Admission(
-            entry: entry,
-            snapshot: snapshot,
-            context: context,
-            fields: terms.forwarded,
-            acceptedAt: now / 1000,
-            caller: snapshot.settings.callers.isEnabled
-                ? client.map { .user($0.user) } ?? .unknown : .unknown,
-            urgency: terms.durable.priority,
+            entry,
+            snapshot,
+            context,
+            terms,
             isDurable: isDurable,
             keeping: isDurable || entry.route.keepsRequests ? terms.durable : nil,
             key: key

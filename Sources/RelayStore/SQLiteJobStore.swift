@@ -306,12 +306,9 @@ extension SQLiteJobStore {
             let number = reads.began(at: now) { continuation.resume(returning: .failure($0)) }
             reader.submit { [reads] reader in
                 guard reads.isAwaited(number) else { return }
-                let outcome: Result<Value, StoreError>
-                do throws(StoreError) {
-                    guard let reader else { throw .closed }
-                    outcome = .success(try body(reader))
-                } catch {
-                    outcome = .failure(error)
+                let outcome = Result { () throws(StoreError) in
+                    guard let reader else { throw StoreError.closed }
+                    return try body(reader)
                 }
                 if reads.ended(number) { continuation.resume(returning: outcome) }
             }

@@ -27,12 +27,10 @@ public final class SocketTransport: Transport {
     private func running() throws(Failure) -> LoopTransport {
         let result: Result<LoopTransport, PosixError> = transport.withLock { transport in
             if let transport { return .success(transport) }
-            do throws(PosixError) {
+            return Result { () throws(PosixError) in
                 let started = LoopTransport(on: try EventLoop.start(name: "relay"), secrets: secrets)
                 transport = started
-                return .success(started)
-            } catch {
-                return .failure(error)
+                return started
             }
         }
         switch result {

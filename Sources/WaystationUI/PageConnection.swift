@@ -240,15 +240,8 @@ struct PageConnection: ~Copyable {
     /// - Returns: false at the end of what the browser sends.
     private func receive(into buffer: inout [UInt8], by deadline: Int64) throws(Ended) -> Bool {
         while true {
-            var result = Received.wouldBlock
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 16_384) { piece, count in
-                unsafe result = Socket.receive(socket.raw, into: UnsafeMutableRawBufferPointer(piece))
-                if case .bytes(let received) = result { count = received }
-            }
-            switch result {
-            case .bytes:
-                buffer += piece
-                return true
+            switch Socket.receive(socket.raw, behind: &buffer, most: 16_384) {
+            case .bytes: return true
             case .end: return false
             case .wouldBlock: try wait(for: Int16(POLLIN), by: deadline)
             case .failed: throw Ended()

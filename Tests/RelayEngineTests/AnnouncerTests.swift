@@ -85,7 +85,7 @@ struct AnnouncerTests {
                 .filter { $0.event.job == id && states.contains($0.kind) }.map(\.kind)
             let figures = bench.engine.snapshot.routes["hooks"]?.state.figures
             requests = figures?.requests ?? 0
-            results = figures.map { $0.succeeded + $0.failed + $0.cancelled } ?? 0
+            results = figures.map { $0[.succeeded] + $0[.failed] + $0[.cancelled] } ?? 0
             queued = bench.room.queued
         }
     }

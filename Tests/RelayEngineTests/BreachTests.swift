@@ -41,7 +41,7 @@ struct BreachTests {
         let bench = bench()
         _ = try await bench.run()
         #expect(
-            bench.state.figures.breaches == 0 && bench.state.figures.fallbacks == 1 && told(bench) == []
+            bench.state.figures[.breaches] == 0 && bench.state.figures.fallbacks == 1 && told(bench) == []
         )
     }
 
@@ -53,7 +53,7 @@ struct BreachTests {
         let bench = bench { $0.request.wrap = try? JSONPointer(parsing: "/data") }
         for count in 1...3 as ClosedRange<UInt64> {
             _ = try await bench.run(method: .post, body: .bytes(Array("no json".utf8)))
-            #expect(bench.state.figures.breaches == count && bench.transport.sent.isEmpty)
+            #expect(bench.state.figures[.breaches] == count && bench.transport.sent.isEmpty)
         }
         #expect(told(bench) == [.preparation, .preparation, .preparation])
         #expect(bench.health.lastFailure?.kind == .preparation)
@@ -71,11 +71,11 @@ struct BreachTests {
         let first = Task { try await bench.run() }
         await untilIdle()
         _ = try await bench.run()
-        #expect(bench.state.figures.breaches == 1 && told(bench) == [.overloaded])
+        #expect(bench.state.figures[.breaches] == 1 && told(bench) == [.overloaded])
         first.cancel()
         _ = try await first.value
-        #expect(bench.state.figures.breaches == 1 && bench.state.figures.failed == 1)
-        #expect(bench.state.figures.cancelled == 1)
+        #expect(bench.state.figures[.breaches] == 1 && bench.state.figures[.failed] == 1)
+        #expect(bench.state.figures[.cancelled] == 1)
     }
 
     @Test("A caller that wants no fallback has no promise")
@@ -84,8 +84,8 @@ struct BreachTests {
         var fields = HeaderFields()
         fields.append("Waystation-Fallback", "off")
         _ = try await bench.run(fields: fields)
-        #expect(bench.state.figures.failed == 1)
-        #expect(bench.state.figures.breaches == 0 && told(bench) == [])
+        #expect(bench.state.figures[.failed] == 1)
+        #expect(bench.state.figures[.breaches] == 0 && told(bench) == [])
     }
 
     @Test("A reload keeps the count")
@@ -93,6 +93,6 @@ struct BreachTests {
         let bench = bench { $0.request.wrap = try? JSONPointer(parsing: "/data") }
         _ = try await bench.run(method: .post, body: .bytes([0x7B]))
         bench.engine.install(EngineBench.snapshot(previous: bench.engine.snapshot))
-        #expect(bench.state.figures.breaches == 1)
+        #expect(bench.state.figures[.breaches] == 1)
     }
 }

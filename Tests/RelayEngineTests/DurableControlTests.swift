@@ -26,7 +26,7 @@ struct DurableControlTests {
         #expect(report.changed == 3)
         #expect(bench.feed(.jobCancelled).map(\.job) == ids)
         #expect(bench.feed(.jobCancelled).map(\.report?.end) == [.cancelled, .cancelled, .cancelled])
-        #expect(bench.engine.snapshot.routes["hooks"]?.state.figures.cancelled == 3)
+        #expect(bench.engine.snapshot.routes["hooks"]?.state.figures[.cancelled] == 3)
         #expect(await bench.stop())
     }
 

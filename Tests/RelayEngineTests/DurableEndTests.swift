@@ -40,7 +40,7 @@ struct DurableEndTests {
         )
         #expect(unsent(bench).map(\.id) == [old] && unsent(bench).map(\.end) == [.superseded])
         let counters = try #require(bench.engine.snapshot.routes["hooks"]).state.figures
-        #expect(counters.cancelled == 1 && counters.requests == 1)
+        #expect(counters[.cancelled] == 1 && counters.requests == 1)
         #expect(try await bench.store.job(new)?.state == .queued)
         bench.time.advance(by: .seconds(6))
         for other in others { _ = await other.value }
@@ -61,7 +61,7 @@ struct DurableEndTests {
         #expect(unsent(bench).map(\.state) == [.dead])
         let state = try #require(bench.engine.snapshot.routes["hooks"]).state
         #expect(
-            state.figures.failed == 1
+            state.figures[.failed] == 1
                 && state.health(at: bench.time.wallMilliseconds()).condition(pending: 0) == .ok
         )
         // Both tell the time by one clock: only the last of them leaves nobody behind.

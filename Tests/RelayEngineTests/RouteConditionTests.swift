@@ -60,7 +60,7 @@ struct RouteConditionTests {
         job.cancel()
         _ = try await job.value
         let figures = bench.state.figures
-        #expect(figures.cancelled == 1 && figures.failed == 0 && bench.health.lastFailure == nil)
+        #expect(figures[.cancelled] == 1 && figures[.failed] == 0 && bench.health.lastFailure == nil)
         #expect(bench.health.condition(pending: 0) == .ok)
     }
 
@@ -74,7 +74,7 @@ struct RouteConditionTests {
         await untilIdle()
         _ = try await bench.run("200")
         let figures = bench.state.figures
-        #expect(figures.failed == 1 && bench.health.lastFailure?.kind == .overloaded)
+        #expect(figures[.failed] == 1 && bench.health.lastFailure?.kind == .overloaded)
         #expect(bench.health.condition(pending: 0) == .ok)
         job.cancel()
         _ = try await job.value
@@ -99,7 +99,7 @@ struct RouteConditionTests {
         isDown.store(false, ordering: .relaxed)
         bench.time.advance(by: .seconds(5))
         try await bench.job(id, is: .succeeded)
-        await bench.until { state.figures.succeeded == 1 }
+        await bench.until { state.figures[.succeeded] == 1 }
         #expect(state.health(at: bench.time.wallMilliseconds()).condition(pending: 0) == .failing)
         bench.time.advance(by: .seconds(60))
         #expect(state.health(at: bench.time.wallMilliseconds()).condition(pending: 0) == .ok)

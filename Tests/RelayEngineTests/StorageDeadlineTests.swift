@@ -65,12 +65,12 @@ struct PatienceTests {
     func onItsWay() async {
         let place = AcceptanceWaits.Waiter(deadline: .init(nanoseconds: 0))
         place.end()
-        #expect(await place.answer() == nil)
-        let late = Task { await place.answer(isOnItsWay: true) }
+        #expect(await place.pending.value() == nil)
+        let late = Task { await place.pending.value() }
         await untilIdle()
         place.end()
         await untilIdle()
-        place.give(.success(.accepted))
+        place.pending.give(.success(.accepted))
         #expect(await late.value == .success(.accepted))
     }
 }

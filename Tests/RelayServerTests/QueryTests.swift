@@ -8,12 +8,12 @@ import Testing
 
 @Suite("The parameters of a call")
 struct QueryTests {
-    private let limit = NumberParameter(name: "limit", range: 1...500, doc: "")
-    private let after = MomentParameter(name: "after", doc: "")
-    private let wait = DurationParameter(name: "wait", limit: .seconds(300), doc: "")
+    private let limit = Parameter.number("limit", 1...500, "")
+    private let after = Parameter.moment("after", "")
+    private let wait = Parameter.duration("wait", atMost: .seconds(300), "")
 
     private func query(_ text: String) throws -> Query {
-        let texts = ["label", "route", "cursor"].map { TextParameter(name: $0, schema: .text, doc: "") }
+        let texts = ["label", "route", "cursor"].map { Parameter.text($0, .text, "") }
         let known: [any QueryParameter] = [limit, after, wait, JobListing.state]
         return try Query(APICall(head("/v1/jobs" + text), role: .admin).target, texts + known)
     }
@@ -55,9 +55,9 @@ struct QueryTests {
         let read = try outcome {
             let query = try query(text)
             let values: [Any?] = [
-                try query.number(limit), try query.moment(after), try query.duration(wait),
+                try query.value(limit), try query.value(after), try query.value(wait),
             ]
-            let states = try query.words(JobListing.state).map(\.name)
+            let states = try query.value(JobListing.state).map(\.name)
             return (values.compactMap(\.self).map { "\($0)" } + states).joined(separator: " ")
         }
         #expect(read == expected)

@@ -32,7 +32,7 @@ struct SecretFilesTests {
     )
     func mode(mode: mode_t) {
         let reference = file("CANARY", mode: mode)
-        let refusal = #expect(throws: SecretFiles.Refusal.self) { try SecretFiles.read(reference) }
+        let refusal = #expect(throws: Refusal.self) { try SecretFiles.read(reference) }
         #expect(refusal?.message.contains("may be read by others (mode \(String(mode, radix: 8)))") == true)
         #expect(refusal?.hint == "chmod 600 \(folder.path)/secret")
     }
@@ -43,7 +43,7 @@ struct SecretFilesTests {
     )
     func unfit(text: String, words: String) {
         let reference = file(text)
-        let refusal = #expect(throws: SecretFiles.Refusal.self) { try SecretFiles.read(reference) }
+        let refusal = #expect(throws: Refusal.self) { try SecretFiles.read(reference) }
         #expect(refusal?.message.contains(words) == true, "\(refusal?.message ?? "accepted")")
         #expect(refusal?.message.contains("CANARY") == false)
     }
@@ -53,7 +53,7 @@ struct SecretFilesTests {
         arguments: [("", "it is not a regular file"), ("/none", "No such file or directory")]
     )
     func noFile(name: String, words: String) {
-        let refusal = #expect(throws: SecretFiles.Refusal.self) {
+        let refusal = #expect(throws: Refusal.self) {
             try SecretFiles.read(.file(folder.path + name))
         }
         #expect(refusal?.message.contains("cannot be read: \(words)") == true)
@@ -61,13 +61,13 @@ struct SecretFilesTests {
 
     @Test("A credential's name leads out of no directory", arguments: ["", ".", "..", "a/b", "../x"])
     func name(name: String) {
-        let refusal = #expect(throws: SecretFiles.Refusal.self) { try SecretFiles.read(.credential(name)) }
+        let refusal = #expect(throws: Refusal.self) { try SecretFiles.read(.credential(name)) }
         #expect(refusal?.message == "a credential's name is a plain file name")
     }
 
     @Test("A variable that is not set is refused by name")
     func variable() {
-        let refusal = #expect(throws: SecretFiles.Refusal.self) {
+        let refusal = #expect(throws: Refusal.self) {
             try SecretFiles.read(.environment("RELAY_TESTS_NO_SUCH_VARIABLE"))
         }
         #expect(refusal?.message == "environment variable RELAY_TESTS_NO_SUCH_VARIABLE is not set or empty")

@@ -55,16 +55,8 @@ struct ClientConnection: ~Copyable {
     /// - Returns: false at the end of the stream.
     func receive(into buffer: inout [UInt8]) throws(RelayClientError) -> Bool {
         while true {
-            var result = Received.wouldBlock
-            // Zeroing and appending byte by byte would cost a build without optimisation its time.
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { piece, count in
-                unsafe result = Socket.receive(raw, into: UnsafeMutableRawBufferPointer(piece))
-                if case .bytes(let received) = result { count = received }
-            }
-            switch result {
-            case .bytes:
-                if buffer.isEmpty { buffer = piece } else { buffer += piece }
-                return true
+            switch Socket.receive(raw, behind: &buffer, most: 65_536) {
+            case .bytes: return true
             case .end: return false
             case .wouldBlock: _ = try wait(for: Int16(POLLIN))
             case .failed(let reason):

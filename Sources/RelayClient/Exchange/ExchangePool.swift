@@ -37,13 +37,7 @@ final class ExchangePool: Sendable {
                 guard turn.wait(continuation) else { return }
                 submit {
                     guard turn.begin() else { return }
-                    let result: Result<Value, RelayClientError>
-                    do throws(RelayClientError) {
-                        result = .success(try work())
-                    } catch {
-                        result = .failure(error)
-                    }
-                    turn.end(result)
+                    turn.end(Result(catching: work))
                 }
             }
         } onCancel: {

@@ -2,18 +2,18 @@ import RelayBase
 import RelayJSON
 import RelayRoute
 
-extension ConfigurationTable {
+extension RouteCheck {
     /// Reports a failure that `success.fail` never names, since `api_error` has the same answers before it.
-    static func checkErrorDocuments(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
-        guard let document = route.policy.apiError, let list = node["success"]?.value["fail"]?.value.elements,
+    func checkErrorDocuments(_ reading: inout ReadContext) {
+        guard let document = policy.apiError, let list = node["success"]?.value["fail"]?.value.elements,
             // A draft leaves refused entries out, and the places are the node's.
-            list.count == route.policy.success.fail.count,
+            list.count == policy.success.fail.count,
             (UInt16(200)..<600).contains(where: { code in
                 let status = Status(rawValue: code)
-                return document.statuses.contains(status) && route.policy.success.statuses.contains(status)
+                return document.statuses.contains(status) && policy.success.statuses.contains(status)
             })
         else { return }
-        for (index, entry) in route.policy.success.fail.enumerated()
+        for (index, entry) in policy.success.fail.enumerated()
         where entry.check.condition.isMetByContent {
             let place = entry.check.pointer.text
             guard

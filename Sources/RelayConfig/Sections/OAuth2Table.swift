@@ -39,9 +39,9 @@ extension ConfigurationTable {
             }
         } check: { draft, node, reading in
             guard isShared, let url = draft.tokenURL else { return }
-            let place = ["token_url"]
-            checkHost(url, allowed: draft.allowAddresses, by: "credential", in: node, at: place, &reading)
-            checkPlainHTTP(url, in: node, at: place, &reading)
+            let place = node.location("token_url")
+            checkHost(url, allowed: draft.allowAddresses, by: "credential", at: place, &reading)
+            checkPlainHTTP(url, at: place, &reading)
         }
     }
 
@@ -120,8 +120,7 @@ extension ConfigurationTable {
         _ url: UpstreamURL,
         allowed: [AddressRange],
         by owner: StaticString,
-        in node: JSONNode,
-        at tokens: [String],
+        at place: JSONNode.Location,
         _ reading: inout ReadContext
     ) {
         guard let special = SpecialAddresses.ranges(to: url) else { return }
@@ -134,24 +133,20 @@ extension ConfigurationTable {
         let ranges = special.ranges.map { "\"\($0)\"" }.joined(separator: ", ")
         reading.error(
             "the host is \(special.what), which the relay does not dial",
-            at: node.location(tokens),
+            at: place,
             hint: "if it is meant, add \"allow_addresses\": [\(ranges)] to the \(owner)"
         )
     }
 
     /// Warns of a credential that would cross the network in the clear.
-    static func checkPlainHTTP(
-        _ url: UpstreamURL,
-        in node: JSONNode,
-        at tokens: [String],
-        _ reading: inout ReadContext
-    ) {
+    static func checkPlainHTTP(_ url: UpstreamURL, at place: JSONNode.Location, _ reading: inout ReadContext)
+    {
         if url.isTLS || url.host == "localhost" || url.address.map(SpecialAddresses.isLoopback) == true {
             return
         }
         reading.warn(
             "the credential crosses the network unencrypted",
-            at: node.location(tokens),
+            at: place,
             hint: "use https if the upstream can"
         )
     }

@@ -47,20 +47,6 @@ extension ConfigurationTable {
             }
         }
     }
-
-    /// Pins must be for an upstream of their route.
-    static func checkPinnedHost(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
-        guard let pins = route.tls.pins, let list = node["upstreams"]?.value else { return }
-        var hosts: [String] = []
-        for text in list.elements.compactMap({ $0["url"]?.value.text }) {
-            // A refused URL has its error already, and may be the one that is meant.
-            guard let url = try? UpstreamURL(parsing: text) else { return }
-            if url.isTLS { hosts.append(url.host) }
-        }
-        guard let fault = pins.fault(hosts: hosts) else { return }
-        let place = ["tls", "pins"] + (hosts.isEmpty ? [] : ["host"])
-        reading.error(fault.message, at: node.location(place), hint: fault.hint)
-    }
 }
 
 extension ValueKind where Value == [UInt8] {

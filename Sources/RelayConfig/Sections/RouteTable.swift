@@ -39,7 +39,7 @@ extension ConfigurationTable {
         Section("defaults", "What a route means when it does not say otherwise.", of: RouteDraft()) {
             sharedFields
         } check: {
-            checkTimeouts($0, $1, &$2)
+            RouteCheck($0, $1, $2).checkTimeouts(&$2)
         }
     }
 
@@ -80,7 +80,7 @@ extension ConfigurationTable {
                     + "placeholder or fallback, and none above it may fail."
             }
         } check: {
-            checkRoute($0, $1, &$2)
+            RouteCheck($0, $1, $2).run(&$2)
         }
     }
 

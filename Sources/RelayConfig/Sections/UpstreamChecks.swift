@@ -1,12 +1,13 @@
+import RelayBase
 import RelayJSON
 import RelayRoute
 
-extension ConfigurationTable {
+extension RouteCheck {
     /// The conditions that must hold between the upstreams of a route, and between them and the rest.
-    static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout ReadContext) {
+    func checkUpstreams(_ reading: inout ReadContext) {
         guard let list = node["upstreams"]?.value else { return }
         reading.within("upstreams") { reading in
-            checkUnique("name", in: list, "upstream", &reading)
+            ConfigurationTable.checkUnique("name", in: list, "upstream", &reading)
             checkUses(list, &reading)
         }
         for (index, element) in list.elements.enumerated() {
@@ -14,17 +15,17 @@ extension ConfigurationTable {
             guard let text = element["url"]?.value.text, let url = try? UpstreamURL(parsing: text) else {
                 continue
             }
-            let tokens = ["upstreams", "\(index)", "url"]
-            checkHost(url, allowed: route.allowAddresses, by: "route", in: node, at: tokens, &reading)
-            if route.auth != nil { checkPlainHTTP(url, in: node, at: tokens, &reading) }
+            let place = node.location("upstreams", "\(index)", "url")
+            ConfigurationTable.checkHost(url, allowed: route.allowAddresses, by: "route", at: place, &reading)
+            if route.auth != nil { ConfigurationTable.checkPlainHTTP(url, at: place, &reading) }
         }
         guard case .oauth2(let draft) = route.auth, let url = draft.tokenURL else { return }
-        let place = ["auth", "token_url"]
-        checkHost(url, allowed: route.allowAddresses, by: "route", in: node, at: place, &reading)
-        checkPlainHTTP(url, in: node, at: place, &reading)
+        let place = node.location("auth", "token_url")
+        ConfigurationTable.checkHost(url, allowed: route.allowAddresses, by: "route", at: place, &reading)
+        ConfigurationTable.checkPlainHTTP(url, at: place, &reading)
     }
 
-    private static func checkUses(_ list: JSONNode, _ reading: inout ReadContext) {
+    private func checkUses(_ list: JSONNode, _ reading: inout ReadContext) {
         let uses = list.elements.map { $0["use"]?.value.text.flatMap(Upstream.Use.init) ?? .always }
         if let first = uses.first, first != .always {
             reading.error(
@@ -51,12 +52,7 @@ extension ConfigurationTable {
     }
 
     /// Nothing but a failover rule leads to an upstream that is not the first, or asks whether one has cooled down.
-    static func checkEntries(
-        _ route: RouteDraft,
-        _ node: JSONNode,
-        _ rules: RuleList,
-        _ reading: inout ReadContext
-    ) {
+    func checkEntries(_ reading: inout ReadContext) {
         guard let list = node["upstreams"]?.value else { return }
         let targets = rules.elements.compactMap { $0["failover"]?.value["upstream"]?.value.text }
         // A target that is not there is reported, and was meant to be one of these.
@@ -81,5 +77,19 @@ extension ConfigurationTable {
                 )
             }
         }
+    }
+
+    /// Pins must be for an upstream of their route.
+    func checkPinnedHost(_ reading: inout ReadContext) {
+        guard let pins = route.tls.pins, let list = node["upstreams"]?.value else { return }
+        var hosts: [String] = []
+        for text in list.elements.compactMap({ $0["url"]?.value.text }) {
+            // A refused URL has its error already, and may be the one that is meant.
+            guard let url = try? UpstreamURL(parsing: text) else { return }
+            if url.isTLS { hosts.append(url.host) }
+        }
+        guard let fault = pins.fault(hosts: hosts) else { return }
+        let place = ["tls", "pins"] + (hosts.isEmpty ? [] : ["host"])
+        reading.error(fault.message, at: node.location(place), hint: fault.hint)
     }
 }

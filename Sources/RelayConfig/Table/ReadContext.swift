@@ -101,23 +101,12 @@ extension ReadContext {
         add(Finding(isError: false, range: range, pointer: pointer, message: message, hint: hint))
     }
 
-    mutating func error(_ message: String, at location: JSONNode.Location, hint: String? = nil) {
-        report(isError: true, message, location, hint)
+    mutating func error(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
+        elsewhere((place.path ?? path) + place.tokens) { $0.error(message, at: place.range, hint: hint) }
     }
 
-    mutating func warn(_ message: String, at location: JSONNode.Location, hint: String? = nil) {
-        report(isError: false, message, location, hint)
-    }
-
-    private mutating func report(
-        isError: Bool,
-        _ message: String,
-        _ location: JSONNode.Location,
-        _ hint: String?
-    ) {
-        let pointer = JSONPointer(tokens: path + location.tokens)
-        let range = location.node.nearest(to: location.tokens)
-        add(Finding(isError: isError, range: range, pointer: pointer, message: message, hint: hint))
+    mutating func warn(_ message: String, at place: JSONNode.Location, hint: String? = nil) {
+        elsewhere((place.path ?? path) + place.tokens) { $0.warn(message, at: place.range, hint: hint) }
     }
 
     private mutating func add(_ finding: Finding) {
@@ -217,31 +206,33 @@ extension ReadContext {
 }
 
 extension JSONNode {
-    /// A value below a node, which stands at the path that is read.
+    /// A value below a node.
     struct Location {
         let node: JSONNode
+        /// Where the node stands; nil at the path that is read.
+        var path: [String]?
         let tokens: [String]
+
+        /// The range of the value, or of the last one on the way to it that exists.
+        var range: Range<Int> {
+            var node = node
+            for token in tokens {
+                switch node.content {
+                case .object:
+                    guard let member = node[token] else { return node.range }
+                    node = member.value
+                case .array(let elements):
+                    guard let index = Int(token), elements.indices.contains(index) else { return node.range }
+                    node = elements[index]
+                default: return node.range
+                }
+            }
+            return node.range
+        }
     }
 
     func location(_ tokens: String...) -> Location { Location(node: self, tokens: tokens) }
     func location(_ tokens: [String]) -> Location { Location(node: self, tokens: tokens) }
-
-    /// The range of the value at `tokens` below this node, or of the last one on the way that exists.
-    func nearest(to tokens: [String]) -> Range<Int> {
-        var node = self
-        for token in tokens {
-            switch node.content {
-            case .object:
-                guard let member = node[token] else { return node.range }
-                node = member.value
-            case .array(let elements):
-                guard let index = Int(token), elements.indices.contains(index) else { return node.range }
-                node = elements[index]
-            default: return node.range
-            }
-        }
-        return node.range
-    }
 
     fileprivate func eachString(_ take: (Range<Int>, String) -> Void) {
         switch content {

@@ -4,12 +4,11 @@ import Synchronization
 
 /// Drives one `CredentialMachine`: lock, ask, unlock, act.
 final class FetchedCredential: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<Token, Failure>, Never>
+    private typealias Waiter = Pending<Result<Token, Failure>>
 
     private struct State {
         var machine: CredentialMachine
-        var waiters: [UInt64: Waiter] = [:]
-        var nextWaiter: UInt64 = 0
+        var waiters: [Waiter] = []
     }
 
     private let name: String
@@ -73,28 +72,21 @@ final class FetchedCredential: Sendable {
     }
 
     private func wait() async -> Result<Token, Failure> {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: Waiter) in
-                let now: Result<Token, Failure>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(FetchedCredential.gaveUp) }
-                    if state.machine.isRefreshing {
-                        state.waiters[id] = continuation
-                        return nil
-                    }
-                    // The refresh ended between the question and here.
-                    if let failure = state.machine.failure { return .failure(failure.failure) }
-                    return state.machine.token.map { .success($0) } ?? .failure(FetchedCredential.gaveUp)
-                }
-                if let now { continuation.resume(returning: now) }
+        if Task.isCancelled { return .failure(FetchedCredential.gaveUp) }
+        let waiter = Waiter()
+        let ready: Result<Token, Failure>? = state.withLock { state in
+            if state.machine.isRefreshing {
+                state.waiters.append(waiter)
+                return nil
             }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.resume(returning: .failure(FetchedCredential.gaveUp))
+            // The refresh ended between the question and here.
+            if let failure = state.machine.failure { return .failure(failure.failure) }
+            return state.machine.token.map { .success($0) } ?? .failure(FetchedCredential.gaveUp)
         }
+        if let ready { return ready }
+        if let token = await waiter.valueUnlessCancelled() { return token }
+        state.withLock { $0.waiters.removeAll { $0 === waiter } }
+        return .failure(FetchedCredential.gaveUp)
     }
 
     private static func asksItself(_ name: String) -> Failure {
@@ -122,10 +114,10 @@ final class FetchedCredential: Sendable {
                 state.machine.refreshFailed(failure, now: ports.time.now())
                 outcome = .failure(failure)
             }
-            defer { state.waiters = [:] }
-            return (outcome, state.waiters.sorted { $0.key < $1.key }.map(\.value))
+            defer { state.waiters = [] }
+            return (outcome, state.waiters)
         }
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in waiters { waiter.give(outcome) }
         switch result {
         case .success(let grant):
             ports.sink.record(.credentialRefreshed(credential: name, expiresIn: grant.expiresIn))

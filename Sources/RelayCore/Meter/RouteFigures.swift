@@ -2,27 +2,24 @@ package import RelayBase
 
 /// The outcomes of a route's requests since the daemon started.
 package struct RouteFigures: Sendable {
-    /// Answered by an upstream, as the route's rules understand success.
-    package var succeeded: UInt64 = 0
-    package var fallback: UInt64 = 0
-    package var placeholder: UInt64 = 0
-    package var stale: UInt64 = 0
-    package var failed: UInt64 = 0
-    /// Ended by the caller, who hung up or did not bring the whole body: neither a success nor a failure.
-    package var cancelled: UInt64 = 0
-    /// Of `succeeded`, those that took more than one attempt.
-    package var recovered: UInt64 = 0
-    /// Failures that reached callers although the route never fails.
-    package var breaches: UInt64 = 0
+    /// The outcomes that are counted one by one.
+    package enum Count: Int, CaseIterable, Sendable {
+        /// Answered by an upstream, as the route's rules understand success.
+        case succeeded
+        case fallback, placeholder, stale, failed
+        /// Ended by the caller, who hung up or did not bring the whole body: neither a success nor a failure.
+        case cancelled
+        /// The head of an answer, whose content followed.
+        case head
+        /// Of `succeeded`, those that took more than one attempt.
+        case recovered
+        /// Failures that reached callers although the route never fails.
+        case breaches
+        /// Kept jobs that were accepted, that came to each end, and that were removed before they were over.
+        case accepted, jobsSucceeded, jobsDead, jobsCancelled, jobsExpired, jobsDropped
+    }
 
-    /// Kept jobs that were accepted, and that came to each end.
-    package var accepted: UInt64 = 0
-    package var jobsSucceeded: UInt64 = 0
-    package var jobsDead: UInt64 = 0
-    package var jobsCancelled: UInt64 = 0
-    package var jobsExpired: UInt64 = 0
-    /// Removed before they were over.
-    package var jobsDropped: UInt64 = 0
+    private let counts: [UInt64]
 
     /// How long callers waited for their answers.
     package var answers = DurationCounts()
@@ -35,10 +32,16 @@ package struct RouteFigures: Sendable {
     package var attempts = DurationCounts()
     package let account: RouteAccount
 
-    init(_ account: RouteAccount) { self.account = account }
+    /// `sum` tells each of the counts.
+    init(_ account: RouteAccount, _ sum: (Count) -> UInt64) {
+        self.account = account
+        counts = Count.allCases.map(sum)
+    }
+
+    package subscript(count: Count) -> UInt64 { counts[count.rawValue] }
 
     /// That are over.
-    package var requests: UInt64 { succeeded + fallbacks + failed + cancelled }
+    package var requests: UInt64 { self[.succeeded] + fallbacks + self[.failed] + self[.cancelled] }
     /// Answered by a stand-in.
-    package var fallbacks: UInt64 { fallback + placeholder + stale }
+    package var fallbacks: UInt64 { self[.fallback] + self[.placeholder] + self[.stale] }
 }

@@ -33,13 +33,7 @@ package final class RouteMeter: Sendable {
         func add(_ count: Count) { counts[count.rawValue].wrappingAdd(1, ordering: .relaxed) }
     }
 
-    private enum Count: Int {
-        case success, fallback, placeholder, stale, failure, cancelled
-        /// The head of an answer, whose content followed.
-        case head
-        case recovered, breach, accepted
-        case jobSucceeded, jobDead, jobCancelled, jobExpired, jobDropped
-    }
+    private typealias Count = RouteFigures.Count
 
     /// `shards` are those of the loops and one for whoever is on none; without any nothing is counted.
     package init(shards: Int) { self.shards = (0..<shards).map { _ in Shard() } }
@@ -89,7 +83,7 @@ package final class RouteMeter: Sendable {
 
     /// Takes up a request that an upstream answered at the first attempt.
     package func countPlain(shard: Int) {
-        if shards.indices.contains(shard) { shards[shard].add(.success) }
+        if shards.indices.contains(shard) { shards[shard].add(.succeeded) }
     }
 
     /// The head of an upstream's answer is there whose content may go on for long.
@@ -127,18 +121,18 @@ package final class RouteMeter: Sendable {
         case (.succeeded, .placeholder): cells.add(.placeholder)
         case (.succeeded, .stale): cells.add(.stale)
         case (.succeeded, _):
-            cells.add(.success)
+            cells.add(.succeeded)
             if report.attemptCount > 1 { cells.add(.recovered) }
         case (.cancelled, _): cells.add(.cancelled)
-        default: cells.add(.failure)
+        default: cells.add(.failed)
         }
-        if report.failure != nil, report.isBreach { cells.add(.breach) }
+        if report.failure != nil, report.isBreach { cells.add(.breaches) }
         guard report.isDurable else { return }
         switch report.state {
-        case .succeeded: cells.add(.jobSucceeded)
-        case .cancelled: cells.add(.jobCancelled)
-        case .expired: cells.add(.jobExpired)
-        default: cells.add(.jobDead)
+        case .succeeded: cells.add(.jobsSucceeded)
+        case .cancelled: cells.add(.jobsCancelled)
+        case .expired: cells.add(.jobsExpired)
+        default: cells.add(.jobsDead)
         }
         cells.lives.took(.milliseconds(max(0, wall - report.id.milliseconds)), .lifetime)
     }
@@ -150,7 +144,7 @@ package final class RouteMeter: Sendable {
 
     /// Somebody removed a job that was not over.
     package func dropped(shard: Int) {
-        if shards.indices.contains(shard) { shards[shard].add(.jobDropped) }
+        if shards.indices.contains(shard) { shards[shard].add(.jobsDropped) }
     }
 
     /// A request was answered whose caller has waited since then; `exemplar` tells its trace, with the present in
@@ -197,7 +191,7 @@ extension RouteMeter {
     }
 
     private var answered: RouteHealth.Answered {
-        RouteHealth.Answered(requests: sum(.success), heads: sum(.head))
+        RouteHealth.Answered(requests: sum(.succeeded), heads: sum(.head))
     }
 
     /// How the route is doing now; `wall` is in milliseconds since 1970 UTC.
@@ -213,21 +207,7 @@ extension RouteMeter {
     package var figures: RouteFigures {
         let account = account.withLock { $0 }
         let upstreams = upstreams.withLock { $0 }
-        var figures = RouteFigures(account)
-        figures.succeeded = sum(.success)
-        figures.fallback = sum(.fallback)
-        figures.placeholder = sum(.placeholder)
-        figures.stale = sum(.stale)
-        figures.failed = sum(.failure)
-        figures.cancelled = sum(.cancelled)
-        figures.recovered = sum(.recovered)
-        figures.breaches = sum(.breach)
-        figures.accepted = sum(.accepted)
-        figures.jobsSucceeded = sum(.jobSucceeded)
-        figures.jobsDead = sum(.jobDead)
-        figures.jobsCancelled = sum(.jobCancelled)
-        figures.jobsExpired = sum(.jobExpired)
-        figures.jobsDropped = sum(.jobDropped)
+        var figures = RouteFigures(account, sum)
         for shard in shards {
             figures.answers += shard.answers.counts
             figures.lives += shard.lives.counts

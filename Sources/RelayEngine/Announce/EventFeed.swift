@@ -12,8 +12,7 @@ package final class EventFeed: JobListener {
         var ring: [Told] = []
         /// The number of the next event.
         var next: UInt64
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        var nextWaiter: UInt64 = 0
+        var waiters: [ObjectIdentifier: Pending<Void>] = [:]
         var refusals = RefusalRation()
 
         /// The number of the oldest event that is still there, or of the next one.
@@ -40,7 +39,7 @@ package final class EventFeed: JobListener {
 
     package func heard(_ event: JobEvent, at wall: Int64) {
         guard let kind = event.kind else { return }
-        let waiters: [UInt64: CheckedContinuation<Void, Never>] = state.withLock { state in
+        let waiters: [ObjectIdentifier: Pending<Void>] = state.withLock { state in
             if case .requestRefused(let refused) = event,
                 !state.refusals.takes(refused.client?.user, wall)
             {
@@ -57,7 +56,7 @@ package final class EventFeed: JobListener {
             defer { state.waiters = [:] }
             return state.waiters
         }
-        for waiter in waiters.values { waiter.resume() }
+        for waiter in waiters.values { waiter.give(()) }
     }
 
     private func index(_ number: UInt64) -> Int { Int((number - first) % UInt64(capacity)) }
@@ -115,27 +114,14 @@ package final class EventFeed: JobListener {
 
     /// Returns when there is an event numbered above `number`, at `deadline`, or when the task is cancelled.
     package func wait(after number: UInt64, by deadline: Instant, _ time: any TimeSource) async {
-        await cancelling(at: deadline, time) { await self.wait(after: number) }
-    }
-
-    private func wait(after number: UInt64) async {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        let waiter = Pending<Void>()
+        let waits = state.withLock { state in
+            if state.next - 1 <= number { state.waiters[ObjectIdentifier(waiter)] = waiter }
+            return state.next - 1 <= number
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled || state.next - 1 > number { return true }
-                    state.waiters[id] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.resume()
-        }
+        guard waits else { return }
+        _ = await cancelling(at: deadline, time) { await waiter.valueUnlessCancelled() }
+        state.withLock { $0.waiters[ObjectIdentifier(waiter)] = nil }
     }
 
     /// How many tasks wait now.

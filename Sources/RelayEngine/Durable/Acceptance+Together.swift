@@ -1,6 +1,6 @@
 import RelayBase
 import RelayCore
-package import RelayJobs
+import RelayJobs
 
 extension Acceptance {
     /// An admitted job that is to go on disk with others.
@@ -8,12 +8,6 @@ extension Acceptance {
         let admission: Admission
         let body: StoredBody
         let deadline: StorageDeadline
-
-        package init(_ admission: Admission, _ body: StoredBody, _ deadline: StorageDeadline) {
-            self.admission = admission
-            self.body = body
-            self.deadline = deadline
-        }
     }
 
     /// Puts admitted jobs on disk in one commit, and tells of each what it would be told alone.

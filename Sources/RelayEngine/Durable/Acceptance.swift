@@ -200,7 +200,7 @@ package final class Acceptance: Sendable {
         let offered = OfferedJob(job)
         let told: @Sendable (AcceptanceWaits.Answer) -> Void = { [self] answer in
             announceUnawaited(offered.job, answer)
-            place.give(answer)
+            place.pending.give(answer)
         }
         if !store.enqueue(offered, at: moment, told) {
             _ = patience.ports.start { [store] in

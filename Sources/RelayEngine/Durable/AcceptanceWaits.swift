@@ -9,53 +9,23 @@ final class AcceptanceWaits: Sendable {
 
     /// One who waits.
     final class Waiter: Sendable {
-        private struct State {
-            var answer: Answer?
-            var isOver = false
-            var waiter: CheckedContinuation<Answer?, Never>?
-        }
-
         let deadline: Instant
-        private let state = Mutex(State())
+        /// After the end of the time only an answer that is on its way is waited for.
+        let pending = Pending<Answer>()
+        private let isOver = Atomic<Bool>(false)
 
         init(deadline: Instant) { self.deadline = deadline }
 
-        func give(_ answer: Answer) {
-            let waiter = state.withLock { state in
-                state.answer = answer
-                return state.waiter.take()
-            }
-            waiter?.resume(returning: answer)
-        }
-
         /// The time is over: whoever waits goes on without an answer.
         func end() {
-            let waiter = state.withLock { state -> CheckedContinuation<Answer?, Never>? in
-                // A wait that begins after that is for an answer that is on its way.
-                guard !state.isOver else { return nil }
-                state.isOver = true
-                return state.waiter.take()
-            }
-            waiter?.resume(returning: nil)
-        }
-
-        /// The answer; nil when the time is over, unless it `isOnItsWay`.
-        func answer(isOnItsWay: Bool = false) async -> Answer? {
-            await withCheckedContinuation { continuation in
-                let end: Answer?? = state.withLock { state in
-                    if state.answer != nil || state.isOver && !isOnItsWay { return .some(state.answer) }
-                    state.waiter = continuation
-                    return nil
-                }
-                if let end { continuation.resume(returning: end) }
-            }
+            if !isOver.exchange(true, ordering: .relaxed) { pending.giveUp() }
         }
 
         /// The answer; nil when the time is over before the store has said its word.
         func answer(unlessGivenUp wait: AcceptanceWait) async -> Answer? {
-            if let answer = await answer() { return answer }
+            if let answer = await pending.value() { return answer }
             if wait.giveUp() { return nil }
-            return await answer(isOnItsWay: true)
+            return await pending.value()
         }
     }
 

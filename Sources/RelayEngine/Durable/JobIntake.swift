@@ -57,13 +57,12 @@ package struct JobIntake {
     ) async -> [Result<Acceptance.Accepted, Problem>] {
         var candidates: [Result<Acceptance.Candidate, Problem>] = []
         for job in jobs {
-            do throws(Problem) {
+            let candidate = await Result { () async throws(Problem) in
                 let job = try job.get()
                 let (body, deadline) = try await body(job.admission, job.body)
-                candidates.append(.success(Acceptance.Candidate(job.admission, body, deadline)))
-            } catch {
-                candidates.append(.failure(error))
+                return Acceptance.Candidate(admission: job.admission, body: body, deadline: deadline)
             }
+            candidates.append(candidate)
         }
         var accepted = await durable.acceptance.accept(candidates.compactMap { try? $0.get() })[...]
         return candidates.map { candidate in

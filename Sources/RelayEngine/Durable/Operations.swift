@@ -53,22 +53,18 @@ package final class Operations: Sendable {
         }
         let job = try await store.present(id)
         if action == .cancel, job.isCancelAsked { return job }
-        let (code, detail): (Problem.Code, String) =
-            if report.superseded > 0 {
-                (
-                    .jobState,
-                    "a newer job with its supersede key took its place, and it would be sent after that one; where that is "
-                        + "wanted say ?superseded=true (jobs retry --superseded)"
-                )
-            } else if report.expunged > 0 || action == .retry && !job.hasBody {
-                (.bodyExpired, "the job's body is no longer kept, so it cannot be sent again")
-            } else {
-                (
-                    .jobState,
-                    "the job is \(job.state.name)\(job.reason.map { " (\($0.name))" } ?? ""): it cannot \(action.need(job))"
-                )
-            }
-        throw Problem(code, detail, route: job.record.route, job: id)
+        let route = job.record.route
+        if report.superseded == 0, report.expunged > 0 || action == .retry && !job.hasBody {
+            let detail = "the job's body is no longer kept, so it cannot be sent again"
+            throw Problem(.bodyExpired, detail, route: route, job: id)
+        }
+        let reason = job.reason.map { " (\($0.name))" } ?? ""
+        let detail =
+            report.superseded > 0
+            ? "a newer job with its supersede key took its place, and it would be sent after that one; where that is "
+                + "wanted say ?superseded=true (jobs retry --superseded)"
+            : "the job is \(job.state.name)\(reason): it cannot \(action.need(job))"
+        throw Problem(.jobState, detail, route: route, job: id)
     }
 
     /// Acts on the jobs that match.

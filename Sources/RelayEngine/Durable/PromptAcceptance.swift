@@ -80,7 +80,7 @@ package final class PromptAcceptance: Sendable {
             return (receiver, state.waiter)
         }
         guard let receiver else {
-            waiter?.give(answer)
+            waiter?.pending.give(answer)
             return
         }
         guard case .success(let result) = answer, PromptAcceptance.needsNoTask(answer) else {
@@ -138,7 +138,7 @@ package final class PromptAcceptance: Sendable {
             state.waiter = waiter
             return state.answer
         }
-        if let known { waiter.give(known) }
+        if let known { waiter.pending.give(known) }
         return await waiter.answer(unlessGivenUp: wait)
     }
 

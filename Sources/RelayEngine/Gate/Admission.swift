@@ -9,8 +9,6 @@ package final class Admission: Sendable {
     package let context: JobContext
     /// End-to-end fields, as they go on to the upstream.
     package let fields: HeaderFields
-    /// Seconds since 1970.
-    package let acceptedAt: Int64
     /// The caller whose turns it has to wait for where its route is full.
     package let caller: FairQueue.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
@@ -23,27 +21,20 @@ package final class Admission: Sendable {
     let key: IdempotencyLocks.Held?
 
     init(
-        entry: Snapshot.Entry,
-        snapshot: Snapshot,
-        context: JobContext,
-        fields: HeaderFields,
-        acceptedAt: Int64,
-        caller: FairQueue.Caller = .unknown,
-        urgency: UInt8 = 3,
+        _ entry: Snapshot.Entry,
+        _ snapshot: Snapshot,
+        _ context: JobContext,
+        _ terms: RequestTerms,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
         key: IdempotencyLocks.Held? = nil
     ) {
-        self.caller = caller
-        self.urgency = urgency
-        self.isDurable = isDurable
-        self.keeping = keeping
-        self.key = key
-        self.entry = entry
-        self.snapshot = snapshot
-        self.context = context
-        self.fields = fields
-        self.acceptedAt = acceptedAt
+        (self.entry, self.snapshot, self.context) = (entry, snapshot, context)
+        (self.isDurable, self.keeping, self.key) = (isDurable, keeping, key)
+        fields = terms.forwarded
+        urgency = terms.durable.priority
+        let user = snapshot.settings.callers.isEnabled ? context.client?.user : nil
+        caller = user.map { .user($0) } ?? .unknown
     }
 
     /// It counts among what its caller has under way as long as it is there.

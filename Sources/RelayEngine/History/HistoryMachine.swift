@@ -1,5 +1,6 @@
 package import RelayBase
 import RelayCore
+import Synchronization
 
 /// The fate of each route's requests in the last hour, minute by minute.
 package struct HistoryMachine: Sendable {
@@ -128,11 +129,27 @@ extension HistoryMachine.Totals {
         let figures = entry.state.figures
         meter = ObjectIdentifier(entry.state.meter)
         requests = figures.requests
-        failures = figures.failed
+        failures = figures[.failed]
         fallbacks = figures.fallbacks
         failedAttempts = figures.account.failures.values.reduce(0, &+)
         attempts = failedAttempts &+ figures.succeededAttempts
         answers = figures.answers
         tries = figures.attempts
     }
+}
+
+/// The last hour of every route of the configuration.
+package final class RouteHistory: Sendable {
+    private let machine = Mutex(HistoryMachine())
+
+    /// Takes up how the routes are; to be told once a minute, when it is `due`.
+    package func look(_ snapshot: Snapshot, _ now: Instant) {
+        machine.withLock { $0.looked({ snapshot.routes.mapValues { HistoryMachine.Totals($0) } }, now) }
+    }
+
+    /// When the running minute ends.
+    package var due: Instant? { machine.withLock { $0.due } }
+
+    /// As of now.
+    package var present: HistoryMachine { machine.withLock { $0 } }
 }

@@ -57,8 +57,7 @@ extension Engine {
         method: Method,
         _ terms: RequestTerms,
         _ client: ClientIdentity?,
-        _ share: CallerShare?,
-        wall: Int64
+        _ share: CallerShare?
     ) -> Admission {
         let entry = route.entry
         let context = JobContext(
@@ -71,15 +70,6 @@ extension Engine {
             share: share,
             memory: entry.memory
         )
-        return Admission(
-            entry: entry,
-            snapshot: route.snapshot,
-            context: context,
-            fields: terms.forwarded,
-            acceptedAt: wall / 1000,
-            caller: route.snapshot.settings.callers.isEnabled
-                ? client.map { .user($0.user) } ?? .unknown : .unknown,
-            urgency: terms.durable.priority
-        )
+        return Admission(entry, route.snapshot, context, terms)
     }
 }

@@ -41,81 +41,60 @@ extension APICall {
 
 /// How one job is looked at.
 enum JobLook {
-    static let include = WordParameter(
-        name: "include",
-        values: [("body", true)],
-        doc: "Adds the bodies to the document."
+    static let include = Parameter.word("include", [("body", true)], "Adds the bodies to the document.")
+    static let superseded = Parameter.word(
+        "superseded",
+        [("true", true)],
+        "Retries it though a newer job took its place: it is then sent after that one."
     )
-    static let superseded = WordParameter(
-        name: "superseded",
-        values: [("true", true)],
-        doc: "Retries it though a newer job took its place: it is then sent after that one."
+    static let wait = Parameter.duration(
+        "wait",
+        atMost: Preferences.longestWait,
+        "How long to wait for the job's end, or with If-None-Match for its next change."
     )
-    static let wait = DurationParameter(
-        name: "wait",
-        limit: Preferences.longestWait,
-        doc: "How long to wait for the job's end, or with If-None-Match for its next change."
+    static let after = Parameter.number(
+        "after",
+        0...1_000_000_000,
+        or: 0,
+        "The number of the attempt to go on after."
     )
-    static let after = CountParameter(
-        name: "after",
-        range: 0...1_000_000_000,
-        standard: 0,
-        doc: "The number of the attempt to go on after."
-    )
-    static let limit = CountParameter(
-        name: "limit",
-        range: 1...500,
-        standard: 100,
-        doc: "How many attempts to tell at most."
-    )
+    static let limit = Parameter.number("limit", 1...500, or: 100, "How many attempts to tell at most.")
 }
 
 /// The parameters that narrow a list of jobs, and that say how much of it is told.
 enum JobListing {
-    static let route = text("route", .sought, "Only jobs of this route.")
-    static let state = WordsParameter(
-        name: "state",
-        values: JobFilter.stateWords,
-        doc: "Only jobs in one of these states."
+    static let route = Parameter.text("route", .sought, "Only jobs of this route.")
+    static let state = Parameter.words(
+        "state",
+        JobFilter.stateWords,
+        "Only jobs in one of these states."
     )
-    static let reason = WordParameter(
-        name: "reason",
-        values: JobFilter.reasonWords,
-        doc: "Only jobs that wait for this reason."
+    static let reason = Parameter.word(
+        "reason",
+        JobFilter.reasonWords,
+        "Only jobs that wait for this reason."
     )
-    static let end = WordParameter(
-        name: "end",
-        values: JobFilter.endWords,
-        doc: "Only jobs that ended for this reason."
-    )
-    static let failureKind = text(
+    static let end = Parameter.word("end", JobFilter.endWords, "Only jobs that ended for this reason.")
+    static let failureKind = Parameter.text(
         "failure_kind",
         .sought,
         "Only jobs whose last failure is of this kind."
     )
-    static let status = NumberParameter(
-        name: "status",
-        range: JobFilter.statuses,
-        doc: "Only jobs whose last failed attempt was answered so."
+    static let status = Parameter.number(
+        "status",
+        JobFilter.statuses,
+        "Only jobs whose last failed attempt was answered so."
     )
-    static let label = text("label", .sought, "Only jobs with this label, as key=value.")
-    static let createdAfter = MomentParameter(
-        name: "created_after",
-        doc: "Only jobs accepted then or later."
+    static let label = Parameter.text("label", .sought, "Only jobs with this label, as key=value.")
+    static let createdAfter = Parameter.moment("created_after", "Only jobs accepted then or later.")
+    static let createdBefore = Parameter.moment("created_before", "Only jobs accepted before.")
+    static let order = Parameter.choice(
+        "order",
+        [("newest", ListOrder.newestFirst), ("oldest", .oldestFirst)],
+        "Which jobs come first."
     )
-    static let createdBefore = MomentParameter(name: "created_before", doc: "Only jobs accepted before.")
-    static let order = ChoiceParameter<ListOrder>(
-        name: "order",
-        values: [("newest", .newestFirst), ("oldest", .oldestFirst)],
-        doc: "Which jobs come first."
-    )
-    static let limit = CountParameter(
-        name: "limit",
-        range: 1...500,
-        standard: 50,
-        doc: "How many jobs to tell at most."
-    )
-    static let cursor = text(
+    static let limit = Parameter.number("limit", 1...500, or: 50, "How many jobs to tell at most.")
+    static let cursor = Parameter.text(
         "cursor",
         .pattern(JobCursor.pattern),
         "What an earlier answer had as next, unchanged, with the other parameters as they were."
@@ -125,8 +104,4 @@ enum JobListing {
         route, state, reason, end, failureKind, status, label, createdAfter, createdBefore, order, limit,
         cursor,
     ]
-
-    private static func text(_ name: String, _ schema: Schema, _ doc: String) -> TextParameter {
-        TextParameter(name: name, schema: schema, doc: doc)
-    }
 }

@@ -8,7 +8,7 @@ package struct HistoryDocument: Document {
     private let columns: Int
     private let routes: [(name: String, columns: [HistoryMachine.Column])]
 
-    static let route = TextParameter(name: "route", schema: .queryText, doc: "Tells of this route alone.")
+    static let route = Parameter.text("route", .queryText, "Tells of this route alone.")
 
     /// Of the routes named, which the configuration has.
     package init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {

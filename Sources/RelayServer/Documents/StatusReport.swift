@@ -194,10 +194,10 @@ extension StatusReport {
         var breaches: UInt64 = 0
         for entry in snapshot.routes.values {
             let figures = entry.state.figures
-            succeeded += figures.succeeded
-            failed += figures.failed
-            breaches += figures.breaches
-            helped += figures.recovered + figures.fallbacks
+            succeeded += figures[.succeeded]
+            failed += figures[.failed]
+            breaches += figures[.breaches]
+            helped += figures[.recovered] + figures.fallbacks
         }
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""

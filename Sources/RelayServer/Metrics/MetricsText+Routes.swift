@@ -14,20 +14,20 @@ extension MetricsText {
     ) {
         let figures = entry.state.figures
         let outcomes: KeyValuePairs = [
-            OutcomeWord.success: figures.succeeded, .fallback: figures.fallback,
-            .placeholder: figures.placeholder, .stale: figures.stale, .failure: figures.failed,
+            OutcomeWord.success: figures[.succeeded], .fallback: figures[.fallback],
+            .placeholder: figures[.placeholder], .stale: figures[.stale], .failure: figures[.failed],
         ]
         for (word, count) in outcomes { add(.requestsTotal, [name, word.rawValue], count) }
-        add(.requestsTotal, [name, JobState.cancelled.name], figures.cancelled)
+        add(.requestsTotal, [name, JobState.cancelled.name], figures[.cancelled])
         add(.requestDuration, [name], figures.answers, exemplars: entry.state.meter.exemplars)
-        add(.breaches, [name], figures.breaches)
-        add(.jobsAccepted, [name], figures.accepted)
+        add(.breaches, [name], figures[.breaches])
+        add(.jobsAccepted, [name], figures[.accepted])
         let ends: KeyValuePairs = [
-            JobState.succeeded: figures.jobsSucceeded, .dead: figures.jobsDead,
-            .cancelled: figures.jobsCancelled, .expired: figures.jobsExpired,
+            JobState.succeeded: figures[.jobsSucceeded], .dead: figures[.jobsDead],
+            .cancelled: figures[.jobsCancelled], .expired: figures[.jobsExpired],
         ]
         for (state, count) in ends { add(.jobsFinished, [name, state.name], count) }
-        add(.jobsFinished, [name, "dropped"], figures.jobsDropped)
+        add(.jobsFinished, [name, "dropped"], figures[.jobsDropped])
         add(.jobDuration, [name], figures.lives, .lifetime)
         add(.retryDelay, [name], figures.delays, .lifetime)
         // From nothing on: the first time must show as an increase.

@@ -4,27 +4,21 @@ import RelayJSON
 import RelayJobs
 
 extension OpenAPI {
-    static let bulkSchemas: [(name: String, schema: Schema)] = [
-        (
-            "BulkAction",
-            .strict(
-                BulkAction.members.map { name in
-                    Property(name, bulkMember(name), maybe: !["action", "filter"].contains(name))
-                }
-            )
-            .with("if", retry.json)
-            .with(
-                "else",
-                Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"]), .requires(["superseded"])]))
-                    .json
-            )
+    static let bulkSchemas: KeyValuePairs<String, Schema> = [
+        "BulkAction": .strict(
+            BulkAction.members.map { name in
+                Property(name, bulkMember(name), maybe: !["action", "filter"].contains(name))
+            }
+        )
+        .with("if", retry.json)
+        .with(
+            "else",
+            Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"]), .requires(["superseded"])]))
+                .json
         ),
-        (
-            "JobFilter",
-            .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
-                .doc("Every member that is given must match; {} means all.")
-        ),
-        ("BulkResult", BulkResult.schema),
+        "JobFilter": .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
+            .doc("Every member that is given must match; {} means all."),
+        "BulkResult": BulkResult.schema,
     ]
 
     private static let retry = Schema.anything.with(

@@ -8,53 +8,44 @@ import RelayJobs
 extension OpenAPI {
     private static let kinds = Schema.word(EventKind.allCases.map(\.type))
 
-    static let eventSchemas: [(name: String, schema: Schema)] = [
-        (
-            "Event",
-            .object([
-                Property("specversion", .constant(.string("1.0"))),
-                Property("source", .constant(.string("/waystationd"))),
-                Property("type", kinds),
-                Property("time", .moment),
-                Property("datacontenttype", .constant(.string(MediaType.json))),
-                .maybe("id", .pattern("^[0-9]+$"), "A number; a heartbeat has none."),
-                .maybe("subject", .text, "The job, or the route."),
-                .maybe("data", .named("EventData")),
-            ]).doc("One event, with the attributes of CloudEvents 1.0.")
-        ),
-        (
-            "ServerSentEvent",
-            .object([
-                Property("id", .pattern("^[0-9]+$")), Property("event", kinds),
-                Property(
-                    "data",
-                    Schema.text.with("contentMediaType", .string(MediaType.json))
-                        .with("contentSchema", Schema.named("Event").json)
-                ),
-            ]).doc("One event of an event stream (WHATWG HTML §9.2), of which there is one after the other.")
-        ),
-        (
-            "EventData",
-            .object([
-                .maybe("route", .text), .maybe("job", .job), .maybe("uid", .count), .maybe("attempt", .count),
-                .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
-                .maybe("detail", .text), .maybe("rule", .text),
-                .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
-                .maybe("source", .source),
-                .maybe("state", .word(["open", "closed", BreakerOrder.auto]), "Of a breaker."),
-                .maybe(
-                    "previous",
-                    .word(RouteStanding.Breaker.allCases.map(\.rawValue)),
-                    "The state of a breaker before an operator's order."
-                ),
-                .maybe("code", .word(Problem.Code.allCases.map(\.name)), "Of a refused request."),
-                .maybe("by", .named("Principal"), "Who asked for it."),
-                .maybe(
-                    "lost",
-                    .integer(1...),
-                    "Of a gap: so many events are gone; missing where nobody knows."
-                ),
-            ])
-        ),
+    static let eventSchemas: KeyValuePairs<String, Schema> = [
+        "Event": .object([
+            Property("specversion", .constant(.string("1.0"))),
+            Property("source", .constant(.string("/waystationd"))),
+            Property("type", kinds),
+            Property("time", .moment),
+            Property("datacontenttype", .constant(.string(MediaType.json))),
+            .maybe("id", .pattern("^[0-9]+$"), "A number; a heartbeat has none."),
+            .maybe("subject", .text, "The job, or the route."),
+            .maybe("data", .named("EventData")),
+        ]).doc("One event, with the attributes of CloudEvents 1.0."),
+        "ServerSentEvent": .object([
+            Property("id", .pattern("^[0-9]+$")), Property("event", kinds),
+            Property(
+                "data",
+                Schema.text.with("contentMediaType", .string(MediaType.json))
+                    .with("contentSchema", Schema.named("Event").json)
+            ),
+        ]).doc("One event of an event stream (WHATWG HTML §9.2), of which there is one after the other."),
+        "EventData": .object([
+            .maybe("route", .text), .maybe("job", .job), .maybe("uid", .count), .maybe("attempt", .count),
+            .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
+            .maybe("detail", .text), .maybe("rule", .text),
+            .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
+            .maybe("source", .source),
+            .maybe("state", .word(["open", "closed", BreakerOrder.auto]), "Of a breaker."),
+            .maybe(
+                "previous",
+                .word(RouteStanding.Breaker.allCases.map(\.rawValue)),
+                "The state of a breaker before an operator's order."
+            ),
+            .maybe("code", .word(Problem.Code.allCases.map(\.name)), "Of a refused request."),
+            .maybe("by", .named("Principal"), "Who asked for it."),
+            .maybe(
+                "lost",
+                .integer(1...),
+                "Of a gap: so many events are gone; missing where nobody knows."
+            ),
+        ]),
     ]
 }

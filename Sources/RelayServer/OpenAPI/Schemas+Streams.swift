@@ -3,18 +3,12 @@ import RelayInterface
 import RelayJSON
 
 extension OpenAPI {
-    static let streamSchemas: [(name: String, schema: Schema)] = [
-        (
-            "ListedOutcome",
-            ListedOutcome.schema.doc("What became of one job of an array.")
-        ),
-        (
-            "OutcomeError",
-            .object(errorMembers)
-                .doc("Of what never became a job the problem; of a job that failed its failure.")
-        ),
-        ("ListedOutcomes", ListedOutcomes.schema),
-        ("StreamedOutcome", .object(lineMembers).doc("What became of one line of a stream.")),
+    static let streamSchemas: KeyValuePairs<String, Schema> = [
+        "ListedOutcome": ListedOutcome.schema.doc("What became of one job of an array."),
+        "OutcomeError": .object(errorMembers)
+            .doc("Of what never became a job the problem; of a job that failed its failure."),
+        "ListedOutcomes": ListedOutcomes.schema,
+        "StreamedOutcome": .object(lineMembers).doc("What became of one line of a stream."),
     ]
 
     /// The members of a problem, or of a failure.

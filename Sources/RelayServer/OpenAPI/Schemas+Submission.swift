@@ -3,18 +3,15 @@ import RelayInterface
 import RelayJSON
 
 extension OpenAPI {
-    static let submissionSchemas: [(name: String, schema: Schema)] = [
-        ("Submission", .strict(submissionMembers).with("not", keptAndSync.json).doc("A job to be done.")),
-        (
-            "ListedSubmission",
-            .strict(
-                [.maybe("id", .text(Submission.idLengths), "Echoed in the outcome; in bytes.")]
-                    + submissionMembers
-            )
-            .with("not", keptAndSync.json).doc("One of several jobs.")
-        ),
-        ("SubmissionRequest", submissionRequest),
-        ("SubmissionOptions", submissionOptions),
+    static let submissionSchemas: KeyValuePairs<String, Schema> = [
+        "Submission": .strict(submissionMembers).with("not", keptAndSync.json).doc("A job to be done."),
+        "ListedSubmission": .strict(
+            [.maybe("id", .text(Submission.idLengths), "Echoed in the outcome; in bytes.")]
+                + submissionMembers
+        )
+        .with("not", keptAndSync.json).doc("One of several jobs."),
+        "SubmissionRequest": submissionRequest,
+        "SubmissionOptions": submissionOptions,
     ]
 
     private static let submissionMembers: [Property] = [

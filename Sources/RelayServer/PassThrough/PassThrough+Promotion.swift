@@ -41,8 +41,7 @@ extension PassThrough {
             method: wish.method,
             wish.terms,
             connection.client,
-            connection.share,
-            wall: exchange.pointee.wall
+            connection.share
         )
         let adopted = unsafe try? relay.adopt(
             admission.request(wish.body),

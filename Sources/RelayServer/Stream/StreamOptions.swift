@@ -10,16 +10,17 @@ struct StreamOptions {
     /// Jobs under way at once.
     let maxInFlight: Int
 
-    private static let order = ChoiceParameter(
-        name: "order",
-        values: JobOrder.allCases.map { ($0.rawValue, $0) },
-        doc: "Whether each outcome comes as its job ends, or in the order of the lines."
+    static let mostInFlight = 64
+    private static let order = Parameter.choice(
+        "order",
+        JobOrder.allCases.map { ($0.rawValue, $0) },
+        "Whether each outcome comes as its job ends, or in the order of the lines."
     )
-    static let inFlight = CountParameter(
-        name: "max_in_flight",
-        range: 1...64,
-        standard: 8,
-        doc: "Jobs without an outcome, at most; the stream is not read while there are so many."
+    static let inFlight = Parameter.number(
+        "max_in_flight",
+        1...mostInFlight,
+        or: 8,
+        "Jobs without an outcome, at most; the stream is not read while there are so many."
     )
     static let parameters: [any QueryParameter] = [order, inFlight]
 
@@ -35,8 +36,8 @@ struct StreamOptions {
         }
         try head.fields.checkNone(of: "a stream")
         let query = try Query(head.target, StreamOptions.parameters)
-        order = try query.word(StreamOptions.order)
-        maxInFlight = try query.number(StreamOptions.inFlight)
+        order = try query.value(StreamOptions.order)
+        maxInFlight = try query.value(StreamOptions.inFlight)
     }
 }
 

@@ -55,11 +55,7 @@ final class WorkerThread<Context>: Sendable {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             let work: Work = { context in
                 guard let context else { return continuation.resume(returning: .failure(.closed)) }
-                do throws(StoreError) {
-                    continuation.resume(returning: .success(try body(context)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+                continuation.resume(returning: Result { () throws(StoreError) in try body(context) })
             }
             submit(work)
         }

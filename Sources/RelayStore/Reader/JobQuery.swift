@@ -18,13 +18,6 @@ struct JobQuery {
     /// Positions that one look goes over where no narrow index leads to the rows.
     static let span: Int64 = 100_000
 
-    init(database: Database, filter: JobFilter, order: ListOrder, after: JobCursor?) {
-        self.database = database
-        self.filter = filter
-        self.order = order
-        self.after = after
-    }
-
     func page(limit: Int, timeline: StoreClock) throws(StoreError) -> JobPage {
         var page = JobPage()
         guard limit > 0 else { return page }

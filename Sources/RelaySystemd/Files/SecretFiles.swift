@@ -6,24 +6,16 @@ package enum SecretFiles {
     /// Bytes of one secret.
     private static let limit = 65_536
 
-    /// Why a secret cannot be used; never with a byte of it.
-    package struct Refusal: Error {
-        package let message: String
-        package let hint: String
-    }
-
+    /// - Throws: why the secret cannot be used; never with a byte of it.
     package static func read(_ reference: SecretReference) throws(Refusal) -> Secret {
         switch reference {
         case .credential(let name):
             guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
-                throw Refusal(
-                    message: "a credential's name is a plain file name",
-                    hint: "see systemd.exec(5)"
-                )
+                throw Refusal("a credential's name is a plain file name", hint: "see systemd.exec(5)")
             }
             guard let directory = environment("CREDENTIALS_DIRECTORY") else {
                 throw Refusal(
-                    message: "credential \"\(name)\" cannot be read: $CREDENTIALS_DIRECTORY is not set",
+                    "credential \"\(name)\" cannot be read: $CREDENTIALS_DIRECTORY is not set",
                     hint: "only the service has it, by LoadCredential=\(name):/path in its unit: see"
                         + " systemctl status waystationd; or use {\"file\": …}"
                 )
@@ -34,7 +26,7 @@ package enum SecretFiles {
         case .environment(let name):
             guard let value = environment(name) else {
                 throw Refusal(
-                    message: "environment variable \(name) is not set or empty",
+                    "environment variable \(name) is not set or empty",
                     hint: "set it, or use {\"credential\": …}"
                 )
             }
@@ -51,15 +43,11 @@ package enum SecretFiles {
         do throws(FileContents.ReadError) {
             file = try FileContents(path, limit: limit)
         } catch {
-            throw Refusal(
-                message: "\(reference.text) cannot be read: \(error.reason)",
-                hint: "look at \(path)"
-            )
+            throw Refusal("\(reference.text) cannot be read: \(error.reason)", hint: "look at \(path)")
         }
         guard !isPrivate || file.mode & 0o077 == 0 else {
             throw Refusal(
-                message:
-                    "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
+                "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
                 hint: "chmod 600 \(path)"
             )
         }
@@ -67,7 +55,7 @@ package enum SecretFiles {
         if trimmed.last == UInt8(ascii: "\n") { trimmed.removeLast() }
         if trimmed.last == UInt8(ascii: "\r") { trimmed.removeLast() }
         guard !trimmed.isEmpty else {
-            throw Refusal(message: "\(reference.text) is empty", hint: "put the secret into it")
+            throw Refusal("\(reference.text) is empty", hint: "put the secret into it")
         }
         return Secret(Array(trimmed))
     }

@@ -64,13 +64,7 @@ package final class ServiceNotifier: Sendable {
             case .ready, .reloading, .stopping, .failed, .restartReset: true
             case .status, .extendTimeout, .watchdog, .watchdogTrigger: false
             }
-        let isUrgent =
-            switch notification {
-            case .status: false
-            case .ready, .reloading, .stopping, .failed, .restartReset, .extendTimeout, .watchdog,
-                .watchdogTrigger:
-                true
-            }
+        let isUrgent = if case .status = notification { false } else { true }
         return mailbox?.offer(.notification(notification), isVital: isVital, isUrgent: isUrgent) ?? true
     }
 

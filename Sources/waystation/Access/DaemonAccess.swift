@@ -26,10 +26,8 @@ struct DaemonAccess {
         fields: HeaderFields = HeaderFields(),
         body: [UInt8] = []
     ) throws(CommandFailure) -> RelayResponse {
-        do throws(RelayClientError) {
-            return try client.blockingRequest(method, target, fields: fields, body: body)
-        } catch {
-            throw failure(error)
+        try client.command { () throws(RelayClientError) in
+            try client.blockingRequest(method, target, fields: fields, body: body)
         }
     }
 
@@ -38,16 +36,14 @@ struct DaemonAccess {
         _ target: String,
         fields: HeaderFields = HeaderFields()
     ) throws(CommandFailure) -> StreamedAnswer {
-        let answer: StreamedAnswer
-        let refusal: [UInt8]
-        do throws(RelayClientError) {
-            answer = try client.blockingStream(.get, target, fields: fields)
-            // An upstream's answer that is replayed may say anything.
-            let isOwn = answer.fields[.waystationSource] == RelayResponse.Source.relay.rawValue
-            if answer.status.class == .success || !isOwn { return answer }
-            refusal = try answer.remainder(within: client.timeout, limit: 65_536)
-        } catch {
-            throw failure(error)
+        let answer = try client.command { () throws(RelayClientError) in
+            try client.blockingStream(.get, target, fields: fields)
+        }
+        // An upstream's answer that is replayed may say anything.
+        let isOwn = answer.fields[.waystationSource] == RelayResponse.Source.relay.rawValue
+        if answer.status.class == .success || !isOwn { return answer }
+        let refusal = try client.command { () throws(RelayClientError) in
+            try answer.remainder(within: client.timeout, limit: 65_536)
         }
         throw CommandFailure(answer.status, refusal)
     }
@@ -82,6 +78,17 @@ struct DaemonAccess {
             return try JSONValue(parsing: response.body)
         } catch {
             throw CommandFailure(.failed, "the daemon's answer is no valid JSON: \(error.message)")
+        }
+    }
+}
+
+extension RelayClient {
+    /// Asks the daemon something for a command, which says what keeps it from that.
+    func command<Value>(_ ask: () throws(RelayClientError) -> Value) throws(CommandFailure) -> Value {
+        do throws(RelayClientError) {
+            return try ask()
+        } catch {
+            throw CommandFailure(error, socketPath: socketPath)
         }
     }
 }

@@ -38,11 +38,9 @@ extension Command {
         }
         guard response.status.class == .success else { throw CommandFailure(response) }
         let document = try DaemonAccess.parse(response)
-        switch format {
-        case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
-        case .table: Output.standard.write(constrainedText(document) { Output.standard.styled($0, .bold) })
+        return try Output.standard.show(response.body, as: format) {
+            constrainedText(document) { Output.standard.styled($0, .bold) }
         }
-        return .done
     }
 }
 

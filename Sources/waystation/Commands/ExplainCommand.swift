@@ -45,18 +45,14 @@ extension Command {
         }
         let daemon = DaemonAccess.reading(arguments)
         let (bytes, job) = try daemon.document(.get, "/v1/jobs/\(id)")
-        switch format {
-        case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
-        case .table:
-            let story = JobStory(
+        return try Output.standard.show(bytes, as: format) { () throws(CommandFailure) in
+            JobStory(
                 job,
                 Moments(isUTC: arguments.has("utc")),
                 companions: try companions(of: job, daemon),
                 daemon.advice
-            )
-            Output.standard.write(story.text(for: .standard))
+            ).text(for: .standard)
         }
-        return .done
     }
 }
 

@@ -1,7 +1,6 @@
 import Glibc
 import RelayBase
 import RelayClient
-import RelayHTTP
 import RelayInterface
 import RelayJSON
 import RelayPosix
@@ -114,27 +113,17 @@ struct SendOrder {
     func begin() throws(CommandFailure) -> StreamedAnswer {
         let progress = Progress("waiting for the answer")
         defer { progress.end() }
-        do throws(RelayClientError) {
-            return try client.blockingStream(
-                route: route,
-                method: method,
-                path: path,
-                fields: fields,
-                body: body
-            )
-        } catch {
-            throw CommandFailure(error, socketPath: client.socketPath)
+        return try client.command { () throws(RelayClientError) in
+            try client.blockingStream(route: route, method: method, path: path, fields: fields, body: body)
         }
     }
 
     /// Reads an answer of the relay's own, whose bodies are small.
     func response(of answer: StreamedAnswer) throws(CommandFailure) -> RelayResponse {
-        do throws(RelayClientError) {
-            let body = try answer.remainder(within: client.timeout, limit: 1 << 20)
-            return RelayResponse(status: answer.status, fields: answer.fields, body: body)
-        } catch {
-            throw CommandFailure(error, socketPath: client.socketPath)
+        let body = try client.command { () throws(RelayClientError) in
+            try answer.remainder(within: client.timeout, limit: 1 << 20)
         }
+        return RelayResponse(status: answer.status, fields: answer.fields, body: body)
     }
 
     /// Writes the answer to where it was asked for, piece by piece as it comes.
@@ -142,13 +131,7 @@ struct SendOrder {
         _ head: RelayResponse,
         _ next: () throws(RelayClientError) -> [UInt8]?
     ) throws(CommandFailure) {
-        if includesHead {
-            var lines = OutputBuffer()
-            HeadWriter.appendStatusLine(head.status, to: &lines)
-            HeadWriter.appendFields(head.fields, to: &lines)
-            HeadWriter.appendLineEnd(to: &lines)
-            Output.standard.write(lines.bytes)
-        }
+        if includesHead { Output.standard.writeHead(head.status, head.fields) }
         var descriptor = STDOUT_FILENO
         if let file, file != "-" {
             descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -157,23 +140,13 @@ struct SendOrder {
             }
         }
         defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
-        while let piece = try piece(next) {
+        while let piece = try client.command(next) {
             if file == nil || file == "-" {
                 // A reader that has closed the output wants no more of it.
                 guard Output.standard.reaches(piece) else { return }
             } else if !writeAll(piece, to: descriptor) {
                 throw CommandFailure(.unwritten, "cannot write all of \(file ?? ""): \(errorText())")
             }
-        }
-    }
-
-    private func piece(
-        _ next: () throws(RelayClientError) -> [UInt8]?
-    ) throws(CommandFailure) -> [UInt8]? {
-        do throws(RelayClientError) {
-            return try next()
-        } catch {
-            throw CommandFailure(error, socketPath: client.socketPath)
         }
     }
 

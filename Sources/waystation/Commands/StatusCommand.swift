@@ -17,20 +17,10 @@ extension Command {
         try arguments.limitOperands(to: 0)
         let format = try arguments.format()
         let (bytes, status) = try DaemonAccess.control(arguments).document(.get, "/v1/status")
-        let output = Output.standard
-        switch format {
-        case .json:
-            output.write(bytes)
-            if bytes.last != UInt8(ascii: "\n") { output.write("\n") }
-        case .table:
-            let text = StatusText(
-                status,
-                columns: output.columns,
-                moments: Moments(isUTC: arguments.has("utc"))
-            )
-            output.write(text.text(for: output))
+        let (output, moments) = (Output.standard, Moments(isUTC: arguments.has("utc")))
+        return try output.show(bytes, as: format) {
+            StatusText(status, columns: output.columns, moments: moments).text(for: output)
         }
-        return .done
     }
 }
 

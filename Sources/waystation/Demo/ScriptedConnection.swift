@@ -59,13 +59,8 @@ struct ScriptedConnection: ~Copyable {
 
     private func receive(into buffer: inout [UInt8]) -> Bool {
         guard waitFor(socket.raw, Int16(POLLIN), milliseconds: 30_000) else { return false }
-        var piece = [UInt8](repeating: 0, count: 16_384)
-        let result = unsafe piece.withUnsafeMutableBytes { unsafe Socket.receive(socket.raw, into: $0) }
-        switch result {
-        case .bytes(let count):
-            buffer += piece[..<count]
-            return true
-        case .wouldBlock: return true
+        switch Socket.receive(socket.raw, behind: &buffer, most: 16_384) {
+        case .bytes, .wouldBlock: return true
         case .end, .failed: return false
         }
     }

@@ -1,6 +1,5 @@
 import RelayBase
 import RelayClient
-import RelayHTTP
 
 extension Command {
     static let cat = Command(
@@ -27,13 +26,7 @@ extension Command {
         let daemon = DaemonAccess.reading(arguments)
         let part = hasHead ? "response" : isAnswer ? "response/body" : "request/body"
         let answer = try daemon.stream("/v1/jobs/\(id)/\(part)")
-        if hasHead {
-            var head = OutputBuffer()
-            HeadWriter.appendStatusLine(answer.status, to: &head)
-            HeadWriter.appendFields(answer.fields, to: &head)
-            HeadWriter.appendLineEnd(to: &head)
-            Output.standard.write(head.bytes)
-        }
+        if hasHead { Output.standard.writeHead(answer.status, answer.fields) }
         do throws(RelayClientError) {
             while let piece = try answer.next(within: .seconds(30)) {
                 // A reader that has closed the output wants no more of it.

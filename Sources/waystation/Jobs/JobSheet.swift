@@ -34,10 +34,7 @@ struct JobSheet {
         if whole.isCancelAsked {
             rows.append(("Cancel", "asked for; it ends with its attempt"))
         }
-        return rows.map { title, value in
-            guard let value else { return "" }
-            return title + String(repeating: " ", count: max(1, 15 - title.count)) + value + "\n"
-        }.joined() + "\nAttempt by attempt: \(explain)\n"
+        return TextTable.sheet(rows, width: 15) + "\nAttempt by attempt: \(explain)\n"
     }
 
     private var client: String? {

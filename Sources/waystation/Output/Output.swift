@@ -1,4 +1,6 @@
 import Glibc
+import RelayBase
+import RelayHTTP
 import RelayPosix
 import Synchronization
 
@@ -38,6 +40,25 @@ struct Output {
         let error = errno
         if descriptor == STDOUT_FILENO, error != EPIPE { Output.trouble.withLock { $0 = error } }
         return false
+    }
+
+    /// Writes a document of the API as it is, or its `text` for people.
+    func show(
+        _ document: [UInt8],
+        as format: OutputFormat,
+        _ text: () throws(CommandFailure) -> String
+    ) throws(CommandFailure) -> ExitCode {
+        write(format == .json ? document + [UInt8(ascii: "\n")] : Array(try text().utf8))
+        return .done
+    }
+
+    /// Writes the status line and the fields of an answer.
+    func writeHead(_ status: Status, _ fields: HeaderFields) {
+        var lines = OutputBuffer()
+        HeadWriter.appendStatusLine(status, to: &lines)
+        HeadWriter.appendFields(fields, to: &lines)
+        HeadWriter.appendLineEnd(to: &lines)
+        write(lines.bytes)
     }
 
     /// `text` in a style, where the stream shows styles; colour is never the only carrier of meaning.

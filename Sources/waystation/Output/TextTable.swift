@@ -12,6 +12,13 @@ struct TextTable {
         self.columns = columns
     }
 
+    /// Lines of a title, in a column of that width, and its value; a line without a value is left out.
+    static func sheet(_ rows: [(title: String, value: String?)], width: Int) -> String {
+        rows.map { title, value in
+            value.map { title + String(repeating: " ", count: max(1, width - title.count)) + $0 + "\n" } ?? ""
+        }.joined()
+    }
+
     /// Adds a row of as many cells as there are columns.
     mutating func add(_ cells: [String]) { rows.append(cells) }
 

@@ -38,12 +38,9 @@ extension Command {
             }
             (bytes, document) = try access.document(.get, target)
         }
-        switch format {
-        case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
-        case .table:
-            Output.standard.write(LimitsSheet(document, Moments(isUTC: arguments.has("utc"))).text)
+        return try Output.standard.show(bytes, as: format) {
+            LimitsSheet(document, Moments(isUTC: arguments.has("utc"))).text
         }
-        return .done
     }
 }
 
@@ -71,49 +68,37 @@ struct LimitsSheet {
         guard json["max_requests"] != nil else {
             return "\(route.name): the configuration has no such route, and its jobs wait\n"
         }
-        var rows = [("Route", route.name + (route.pause.map { ", \($0)" } ?? ""))]
-        rows.append(("Permits", permits))
+        var rows: [(String, String?)] = [
+            ("Route", route.name + (route.pause.map { ", \($0)" } ?? "")), ("Permits", permits),
+        ]
         for upstream in json["upstreams"]?.elements ?? [] {
             let name = safe(upstream["name"]?.text ?? "?")
-            rows.append(("Upstream", "\(name): \(underWay(upstream))"))
-            if let breaker = breaker(upstream) { rows.append(("  Breaker", breaker)) }
-            if let failure = moments.failure(upstream["last_failure"]) { rows.append(("  Failed", failure)) }
-            for failing in upstream["failing"]?.elements ?? [] {
+            rows += [
+                ("Upstream", "\(name): \(underWay(upstream))"), ("  Breaker", breaker(upstream)),
+                ("  Failed", moments.failure(upstream["last_failure"])),
+            ]
+            rows += (upstream["failing"]?.elements ?? []).map { failing in
                 let user = failing["uid"]?.integer.map { " of user \($0)" } ?? ""
-                rows.append(
-                    (
-                        "  Stopped",
-                        "\(safe(failing["requests"]?.text ?? "?"))\(user): \(number(failing["failed"])) of "
-                            + "\(number(failing["attempts"])) failed; others go on"
-                    )
-                )
+                let counts = "\(number(failing["failed"])) of \(number(failing["attempts"])) failed"
+                let requests = safe(failing["requests"]?.text ?? "?")
+                return ("  Stopped", "\(requests)\(user): \(counts); others go on")
             }
             if let rate = upstream["rate"]?.integer {
                 let attempts = "\(rate) attempt\(rate == 1 ? "" : "s")"
                 let what = upstream["rate_of"]?.text.map { safe($0) + " " } ?? ""
-                rows.append(
-                    ("  Throttled", "\(what)sent at most \(attempts) a second, as it said too many came")
-                )
+                let text = "\(what)sent at most \(attempts) a second, as it said too many came"
+                rows.append(("  Throttled", text))
             }
-            for hold in upstream["holds"]?.elements ?? [] {
+            rows += (upstream["holds"]?.elements ?? []).map { hold in
                 let until = hold["until"]?.text.map { moments.short($0) } ?? "?"
-                rows.append(
-                    (
-                        "  Patience",
-                        "it has asked \(safe(hold["requests"]?.text ?? "?")) to wait until \(until)"
-                    )
-                )
+                let requests = safe(hold["requests"]?.text ?? "?")
+                return ("  Patience", "it has asked \(requests) to wait until \(until)")
             }
-            if let held = upstream["held_until"]?.text {
-                rows.append(("  Patience", "it has asked requests to wait until \(moments.short(held))"))
-            }
+            let held = upstream["held_until"]?.text.map { moments.short($0) }
+            rows.append(("  Patience", held.map { "it has asked requests to wait until \($0)" }))
         }
-        if let passing = route.passing { rows.append(("Passing on", passing)) }
-        rows.append(("Retries", retries))
-        if let rate { rows.append(("Rate", rate)) }
-        return rows.map { title, value in
-            title + String(repeating: " ", count: max(1, 13 - title.count)) + value + "\n"
-        }.joined()
+        rows += [("Passing on", route.passing), ("Retries", retries), ("Rate", rate)]
+        return TextTable.sheet(rows, width: 13)
     }
 
     private func number(_ value: JSONValue?) -> String { value?.integer.map { String($0) } ?? "?" }

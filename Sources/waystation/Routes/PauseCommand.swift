@@ -55,11 +55,8 @@ func changeRoute(
 ) throws(CommandFailure) -> ExitCode {
     let format = try arguments.format()
     let response = try DaemonAccess.control(arguments).change(method, target, document)
-    switch format {
-    case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
-    case .table:
+    return try Output.standard.show(response.body, as: format) { () throws(CommandFailure) in
         let view = RouteDocument(try DaemonAccess.parse(response), Moments(isUTC: arguments.has("utc")))
-        Output.standard.write("\(view.name): \(words(view))\n")
+        return "\(view.name): \(words(view))\n"
     }
-    return .done
 }

@@ -84,9 +84,6 @@ struct RouteDocument {
             ("Next attempt", json["next_attempt_at"]?.text.map { moments.coming($0) }),
             ("Last failure", lastFailure),
         ]
-        return rows.map { title, value in
-            guard let value else { return "" }
-            return title + String(repeating: " ", count: max(1, 15 - title.count)) + value + "\n"
-        }.joined()
+        return TextTable.sheet(rows, width: 15)
     }
 }

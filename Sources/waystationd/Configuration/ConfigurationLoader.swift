@@ -66,7 +66,7 @@ enum ConfigurationLoader {
         var diagnostics = result.diagnostics
         var secrets: [SecretReference: Secret] = [:]
         for use in result.configuration?.secrets ?? [] where secrets[use.reference] == nil {
-            do throws(SecretFiles.Refusal) {
+            do throws(Refusal) {
                 secrets[use.reference] = try SecretFiles.read(use.reference)
             } catch {
                 diagnostics.append(

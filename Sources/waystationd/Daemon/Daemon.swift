@@ -123,11 +123,10 @@ final class Daemon: Sendable {
             let copies = try listeners.copies()
             let started = Handover<Result<LoopBound<LoopServer>, PosixError>>()
             loop.execute { [self] in
-                do throws(PosixError) {
-                    started.give(.success(try serve(on: loop, shard: index + 1, copies, resolver)))
-                } catch {
-                    started.give(.failure(error))
+                let server = Result { () throws(PosixError) in
+                    try serve(on: loop, shard: index + 1, copies, resolver)
                 }
+                started.give(server)
             }
             switch started.take() {
             case .success(let server): servers.withLock { $0.append((loop, server)) }

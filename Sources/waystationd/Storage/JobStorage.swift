@@ -136,11 +136,10 @@ final class JobStorage: Sendable {
         let opened = Handover<Result<LateJobStore, StoreError>>()
         let wanted = options
         _ = loop.spawn {
-            do throws(StoreError) {
-                opened.give(.success(try await LateJobStore.open(wanted, at: JobMoment(SystemTime()))))
-            } catch {
-                opened.give(.failure(error))
+            let store = await Result { () async throws(StoreError) in
+                try await LateJobStore.open(wanted, at: JobMoment(SystemTime()))
             }
+            opened.give(store)
         }
         let watch = StoreOpenWatchdog(notifier, on: loop) {
             // Looking changes nothing in the files, and a writer that is cut off is what the next start expects.

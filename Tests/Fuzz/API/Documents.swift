@@ -19,17 +19,17 @@ func checkQuery(_ text: [UInt8]) {
     for name in parameters.map(\.name) where name != "cursor" || query["cursor"] != nil {
         precondition(reread[name] == query[name], "\(name) changes")
     }
-    if let moment = try? query.moment(JobListing.createdAfter) {
+    if let moment = try? query.value(JobListing.createdAfter) {
         precondition((0...lastMoment).contains(moment))
     }
-    if let limit = try? query.number(JobListing.limit) { precondition((1...500).contains(limit)) }
-    if let wait = try? query.duration(JobLook.wait) {
+    if let limit = try? query.value(JobListing.limit) { precondition((1...500).contains(limit)) }
+    if let wait = try? query.value(JobLook.wait) {
         precondition(wait >= .zero && wait <= Preferences.longestWait)
     }
-    if let states = try? query.words(JobListing.state), let text = query["state"] {
+    if let states = try? query.value(JobListing.state), let text = query["state"] {
         precondition(states.map(\.name).joined(separator: ",") == text, "states change")
     }
-    if let reason = try? query.word(JobListing.reason) {
+    if let reason = try? query.value(JobListing.reason) {
         precondition(reason.name == query["reason"], "a reason changes")
     }
 }

@@ -26,23 +26,18 @@ struct EventOptions {
 
     /// The number that leads to the events that the caller does not know.
     static let number = Schema.pattern("^([0-9]{1,19})?$")
-    private static let after = TextParameter(
-        name: "after",
-        schema: number,
-        doc:
-            "The id of the last event the caller knows; 0 asks for all that are remembered. The field Last-Event-ID "
+    private static let after = Parameter.text(
+        "after",
+        number,
+        "The id of the last event the caller knows; 0 asks for all that are remembered. The field Last-Event-ID "
             + "goes before."
     )
-    private static let route = TextParameter(
-        name: "route",
-        schema: .queryText,
-        doc: "Only events of this route."
-    )
-    private static let job = TextParameter(name: "job", schema: .job, doc: "Only events of this job.")
-    private static let type = WordsParameter(
-        name: "type",
-        values: EventKind.asked.map { ($0.type, $0) },
-        doc: "Only events of these types."
+    private static let route = Parameter.text("route", .queryText, "Only events of this route.")
+    private static let job = Parameter.text("job", .job, "Only events of this job.")
+    private static let type = Parameter.words(
+        "type",
+        EventKind.asked.map { ($0.type, $0) },
+        "Only events of these types."
     )
     static let parameters: [any QueryParameter] = [after, route, job, type]
 
@@ -58,7 +53,7 @@ struct EventOptions {
         if query[EventOptions.job] != nil, job == nil {
             throw Problem(.badTarget, "job is the id of a job: 26 characters")
         }
-        kinds = Set(try query.words(EventOptions.type))
+        kinds = Set(try query.value(EventOptions.type))
     }
 
     func wants(_ told: EventFeed.Told) -> Bool {

@@ -15,7 +15,7 @@ extension APICall {
             case .content: .expunge
             case .whole, .attempts, .response, .responseBody, .requestBody: .drop
             }
-        let takesSuperseded = try query.word(JobLook.superseded) ?? false
+        let takesSuperseded = try query.value(JobLook.superseded) ?? false
         let durable = caller.server.durable
         let sight = JobAccess(caller)
         let job: StoredJob

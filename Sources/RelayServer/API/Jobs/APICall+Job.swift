@@ -16,10 +16,10 @@ extension APICall {
         if case .whole = part { return try await whole(id, caller) }
         let query = try query()
         let window = (
-            after: try query.number(JobLook.after),
-            limit: try query.number(JobLook.limit)
+            after: try query.value(JobLook.after),
+            limit: try query.value(JobLook.limit)
         )
-        let patience = try query.duration(JobLook.wait)
+        let patience = try query.value(JobLook.wait)
         let job: StoredJob
         do throws(Problem) {
             job = try await sight.find(id, in: server.durable)
@@ -57,9 +57,9 @@ extension APICall {
     /// The job itself, now or when it has changed.
     private func whole(_ id: String, _ caller: Caller) async throws(Problem) -> Answer {
         let query = try query()
-        let withBodies = try query.word(JobLook.include) ?? false
+        let withBodies = try query.value(JobLook.include) ?? false
         let preferences = Preferences(fields)
-        let wait = try query.duration(JobLook.wait) ?? preferences.waitDuration
+        let wait = try query.value(JobLook.wait) ?? preferences.waitDuration
         let tags = EntityTags(fields, .ifNoneMatch)
         var job: StoredJob
         do throws(Problem) {

@@ -14,8 +14,8 @@ extension APICall {
     func list(_ caller: Caller) async throws(Problem) -> Answer {
         let query = try query()
         var filter = try JobFilter(query)
-        let order = try query.word(JobListing.order)
-        let limit = try query.number(JobListing.limit)
+        let order = try query.value(JobListing.order)
+        let limit = try query.value(JobListing.limit)
         var cursor: JobCursor?
         if let text = query[JobListing.cursor] {
             guard let known = JobCursor(text: text) else {
@@ -73,13 +73,13 @@ extension JobFilter {
             throw Problem(.badTarget, "\(parameter.name) has 1 to 256 bytes")
         }
         route = query[JobListing.route]
-        states = Set(try query.words(JobListing.state))
-        reason = try query.word(JobListing.reason)
-        end = try query.word(JobListing.end)
+        states = Set(try query.value(JobListing.state))
+        reason = try query.value(JobListing.reason)
+        end = try query.value(JobListing.end)
         failureKind = query[JobListing.failureKind].map { FailureKind(rawValue: $0) }
-        failureStatus = try query.number(JobListing.status).map { Status(rawValue: UInt16($0)) }
+        failureStatus = try query.value(JobListing.status).map { Status(rawValue: UInt16($0)) }
         label = query[JobListing.label]
-        createdFrom = try query.moment(JobListing.createdAfter)
-        createdBefore = try query.moment(JobListing.createdBefore)
+        createdFrom = try query.value(JobListing.createdAfter)
+        createdBefore = try query.value(JobListing.createdBefore)
     }
 }

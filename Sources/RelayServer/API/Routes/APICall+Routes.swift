@@ -100,7 +100,7 @@ extension APICall {
     /// The unfinished jobs by age.
     func shape(_ server: LoopServer) async throws(Problem) -> Answer {
         let query = try query()
-        let by = try query.word(ShapeTable.by)
+        let by = try query.value(ShapeTable.by)
         let route = query[ShapeTable.route]
         try await APICall.checkFilter(route, server)
         return Answer(200, try await ShapeTable(by: by, route: route, server).bytes)

@@ -48,14 +48,7 @@ struct BreakerOrder {
         by principal: Principal?,
         _ now: Instant
     ) throws(Problem) -> [BreakerOrdered] {
-        let names = entry.route.policy.upstreams.map(\.name)
-        if let upstream, !names.contains(upstream) {
-            throw Problem(
-                .badRequest,
-                "the route has no upstream \"\(upstream.prefix(64))\"",
-                didYouMean: nearestWord(to: upstream, among: names)
-            )
-        }
+        try entry.check(upstream)
         guard entry.route.policy.traffic.breaker.isEnabled else {
             throw Problem(
                 .badRequest,
@@ -74,5 +67,18 @@ struct BreakerOrder {
                 duration: duration
             )
         }
+    }
+}
+
+extension Snapshot.Entry {
+    /// - Throws: `bad_request` for the name of an upstream that the route does not have.
+    func check(_ upstream: String?) throws(Problem) {
+        let names = route.policy.upstreams.map(\.name)
+        guard let upstream, !names.contains(upstream) else { return }
+        throw Problem(
+            .badRequest,
+            "the route has no upstream \"\(upstream.prefix(64))\"",
+            didYouMean: nearestWord(to: upstream, among: names)
+        )
     }
 }

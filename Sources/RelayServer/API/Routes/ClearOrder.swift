@@ -32,14 +32,7 @@ struct ClearOrder {
     /// - Returns: the names of the upstreams of which something was lifted.
     /// - Throws: `bad_request` when the route has no such upstream.
     func apply(to entry: Snapshot.Entry, _ now: Instant) throws(Problem) -> [String] {
-        let names = entry.route.policy.upstreams.map(\.name)
-        if let upstream, !names.contains(upstream) {
-            throw Problem(
-                .badRequest,
-                "the route has no upstream \"\(upstream.prefix(64))\"",
-                didYouMean: nearestWord(to: upstream, among: names)
-            )
-        }
+        try entry.check(upstream)
         return entry.memory.traffic.clear(upstream, requests: requests, entry.route, now)
     }
 }

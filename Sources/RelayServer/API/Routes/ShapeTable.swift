@@ -12,16 +12,12 @@ struct ShapeTable: Document {
         case failureKind = "failure_kind"
     }
 
-    static let by = ChoiceParameter(
-        name: "by",
-        values: Key.allCases.map { ($0.rawValue, $0) },
-        doc: "What a row stands for: a route, a state, or the kind of what failed last."
+    static let by = Parameter.choice(
+        "by",
+        Key.allCases.map { ($0.rawValue, $0) },
+        "What a row stands for: a route, a state, or the kind of what failed last."
     )
-    static let route = TextParameter(
-        name: "route",
-        schema: .queryText,
-        doc: "Counts only the jobs of this route."
-    )
+    static let route = Parameter.text("route", .queryText, "Counts only the jobs of this route.")
     static let parameters: [any QueryParameter] = [by, route]
 
     private static let none = Array(repeating: 0, count: JobCounters.bucketCount)

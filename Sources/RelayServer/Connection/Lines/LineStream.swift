@@ -71,7 +71,7 @@ final class LineStream {
                 }
                 let lines = together.first.map { order.begun - $0.line + 1 } ?? 0
                 // One that fills the stream with other lines must not keep its own jobs from the disk.
-                if case .line = reading, lines < StreamOptions.inFlight.range.upperBound { continue }
+                if case .line = reading, lines < StreamOptions.mostInFlight { continue }
                 if !together.isEmpty { jobs.addTask { [together] in await stream.value.keep(together) } }
                 together = []
                 if case .end = reading { break }
