@@ -136,7 +136,6 @@ package final class Engine: Sendable {
             snapshot: snapshot,
             context: context,
             fields: terms.forwarded,
-            acceptedAt: now / 1000,
             caller: snapshot.settings.callers.isEnabled
                 ? client.map { .user($0.user) } ?? .unknown : .unknown,
             urgency: terms.durable.priority,

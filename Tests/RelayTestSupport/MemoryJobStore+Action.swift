@@ -43,7 +43,7 @@ extension MemoryJobStore.State {
         let isChanged =
             switch action {
             case .cancel: change(position) { $0.cancel(now: now) }
-            case .hold: change(position) { $0.hold(now: now) }
+            case .hold: change(position) { $0.hold() }
             case .release: change(position) { $0.release(isBlocked: blocked, now: now) }
             case .drop: drop(position)
             case .expunge:

@@ -9,8 +9,6 @@ package final class Admission: Sendable {
     package let context: JobContext
     /// End-to-end fields, as they go on to the upstream.
     package let fields: HeaderFields
-    /// Seconds since 1970.
-    package let acceptedAt: Int64
     /// The caller whose turns it has to wait for where its route is full.
     package let caller: FairQueue.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
@@ -27,7 +25,6 @@ package final class Admission: Sendable {
         snapshot: Snapshot,
         context: JobContext,
         fields: HeaderFields,
-        acceptedAt: Int64,
         caller: FairQueue.Caller = .unknown,
         urgency: UInt8 = 3,
         isDurable: Bool = false,
@@ -43,7 +40,6 @@ package final class Admission: Sendable {
         self.snapshot = snapshot
         self.context = context
         self.fields = fields
-        self.acceptedAt = acceptedAt
     }
 
     /// It counts among what its caller has under way as long as it is there.

@@ -76,7 +76,6 @@ extension Engine {
             snapshot: route.snapshot,
             context: context,
             fields: terms.forwarded,
-            acceptedAt: wall / 1000,
             caller: route.snapshot.settings.callers.isEnabled
                 ? client.map { .user($0.user) } ?? .unknown : .unknown,
             urgency: terms.durable.priority

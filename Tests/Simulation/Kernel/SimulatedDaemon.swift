@@ -63,7 +63,7 @@ class SimulatedDaemon {
             method: method,
             terms: terms,
             length: 0,
-            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
+            client: ClientIdentity(user: user, process: 7, groups: [], unit: nil)
         )
     }
 }
