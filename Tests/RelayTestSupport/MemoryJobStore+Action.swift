@@ -12,7 +12,8 @@ extension MemoryJobStore.State {
             timeline: timeline,
             bodyLength: entry.bodyLength,
             hasBody: entry.body != .expunged,
-            hasAnswer: entry.answer != nil
+            hasAnswer: entry.answer != nil,
+            hasAnswerBody: entry.answer.map { $0.body != .expunged } ?? false
         )
     }
 

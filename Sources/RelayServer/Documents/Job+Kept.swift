@@ -42,7 +42,7 @@ extension Job {
         version = Int64(stored.version)
         links = Links(record.id)
         if stored.hasBody { links?.requestBody = Links.path(of: record.id) + "/request/body" }
-        if stored.hasAnswer { links?.response = Links.path(of: record.id) + "/response" }
+        if stored.hasAnswerBody { links?.response = Links.path(of: record.id) + "/response" }
         if stored.state.isTerminal {
             outcomeWord = OutcomeWord(nil, isFailure: stored.state != .succeeded).rawValue
         }

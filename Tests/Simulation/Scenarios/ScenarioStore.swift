@@ -197,8 +197,7 @@ extension ScenarioStore.State {
             // Nobody sets the wall clock, so that the store's line is that clock.
             timeline: StoreClock(at: JobMoment(wall: entry.created, steady: 0)),
             bodyLength: entry.body.length,
-            hasBody: true,
-            hasAnswer: false
+            hasBody: true
         )
     }
 
