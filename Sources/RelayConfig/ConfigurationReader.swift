@@ -9,8 +9,6 @@ package struct ReadResult: Sendable {
     package var diagnostics: [Diagnostic]
     /// Every value with its origin; nil when there is no configuration, or where it was not asked for.
     package var effective: EffectiveConfiguration?
-
-    package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 }
 
 /// Reads a configuration: bytes in, a configuration or everything that is wrong with it out.

@@ -51,8 +51,7 @@ extension Claim {
             createdAt: moment.wall,
             timeline: timeline,
             bodyLength: new.body.length,
-            hasBody: true,
-            hasAnswer: false
+            hasBody: true
         )
         self.init(token: token, job: job, body: new.body)
     }

@@ -2,7 +2,8 @@ package import RelayBase
 
 /// The types of events in the feed, which have the prefix `waystation.` there.
 ///
-/// `Data` of a row describes the members of the event's `data`.
+/// `Data` of a row describes the members of the event's `data`. `Journal` is the priority, the name and the id of its
+/// record, and `Counter` the metric that counts it, with the value of its label.
 package enum EventKind: WordRow, CaseIterable, Sendable {
     case jobAccepted = """
         job.accepted
@@ -76,11 +77,13 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         route.breaker.ordered
         An operator had a breaker kept open or closed, or left to itself; previous is how it was.
         Data: upstream, state (open, closed or auto), previous, detail, by.
+        Journal: 5 breaker_ordered c4e81f6a7d9b4b02a5f3e6d8217c90ab
         """
     case limitsCleared = """
         route.limits.cleared
         An operator lifted what held requests back; detail says of which.
         Data: detail (the upstreams, and the requests where it was about some), by.
+        Journal: 5 limits_cleared 971c3696d309a481ae3713f361086061
         """
     case credentialsRefreshed = """
         route.credentials.refreshed
@@ -95,21 +98,25 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
     case configReloaded = """
         config.reloaded
         A new configuration is in force.
+        Counter: waystation_config_reloads success
         """
     case configRejected = """
         config.rejected
         A new configuration was refused, and the old one kept; detail has the mistakes.
         Data: detail.
+        Counter: waystation_config_reloads failure
         """
     case storageStalled = """
         storage.stalled
         The disk of the job store takes no writes.
         Data: detail.
+        Journal: 2 store_stalled d5ca579486fe4796a3295dce490cbf96
         """
     case storageResumed = """
         storage.resumed
         The disk of the job store takes writes again.
         Data: detail.
+        Journal: 5 store_resumed 51438da7a110466ea8c93730342cc9e0
         """
     case gap = """
         gap

@@ -331,7 +331,7 @@ extension JobStateMachine {
         return true
     }
 
-    package mutating func hold(now: Int64) -> Bool {
+    package mutating func hold() -> Bool {
         guard !state.isTerminal, state != .running, reason != .operatorHold else { return false }
         state = .held
         reason = .operatorHold

@@ -38,6 +38,8 @@ package struct StoredJob: Sendable {
     /// False once the request's body is gone.
     package var hasBody: Bool
     package var hasAnswer: Bool
+    /// False where only the head of the answer is kept.
+    package var hasAnswerBody: Bool
 
     package init(
         _ record: JobRecord,
@@ -47,7 +49,8 @@ package struct StoredJob: Sendable {
         timeline: StoreClock,
         bodyLength: UInt64,
         hasBody: Bool,
-        hasAnswer: Bool
+        hasAnswer: Bool = false,
+        hasAnswerBody: Bool = false
     ) {
         self.record = record
         self.position = position
@@ -72,6 +75,7 @@ package struct StoredJob: Sendable {
         self.bodyLength = bodyLength
         self.hasBody = hasBody
         self.hasAnswer = hasAnswer
+        self.hasAnswerBody = hasAnswerBody
     }
 }
 

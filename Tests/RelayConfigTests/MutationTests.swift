@@ -33,7 +33,7 @@ struct MutationTests {
                 accounts: testAccounts,
                 wallSeconds: testSeconds
             )
-            #expect((result.configuration == nil) == result.hasErrors)
+            #expect((result.configuration == nil) == result.diagnostics.contains { $0.severity == .error })
             #expect((try? JSONScan.validate(Diagnostic.json(result.diagnostics).span)) != nil)
             _ = Diagnostic.render(result.diagnostics)
         }

@@ -178,15 +178,15 @@ struct ExecutionBench {
         case .waited: machine.waited(moment)
         case .begun: machine.begun(isConstrained: false, moment)
         case .cancelled: machine.cancelled(moment)
-        case .accepted: machine.accepted(moment)
+        case .accepted: machine.accepted()
         case .permitted: machine.granted()
         case .held:
             let until = Instant(nanoseconds: 9_000_000_000)
             machine.held(AttemptDeferral(reason: .rateLimited, until: until), moment)
         case .heldOver: machine.heldOver(moment)
         case .notAccepted: machine.notAccepted(Failure(.decoding, sent: .unknown, "no value"), moment)
-        case .kept: machine.kept(KeptJobName(machine.context.id), moment)
-        case .notKept: machine.notKept("the disk is full", moment)
+        case .kept: machine.kept(KeptJobName(machine.context.id))
+        case .notKept: machine.notKept("the disk is full")
         }
     }
 }

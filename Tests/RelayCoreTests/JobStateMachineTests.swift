@@ -24,7 +24,7 @@ struct JobStateMachineTests {
         switch state {
         case .scheduled, .queued: break
         case .running: #expect(did(machine.claim(token: 9, now: 1_000)))
-        case .held: #expect(did(machine.hold(now: 1_000)))
+        case .held: #expect(did(machine.hold()))
         case .cancelled: #expect(did(machine.cancel(now: 1_000)))
         case .retrying, .succeeded, .dead, .expired:
             #expect(did(machine.claim(token: 9, now: 1_000)))
@@ -86,7 +86,7 @@ struct JobStateMachineTests {
                 case .recover: machine.recover(now: 3_000)
                 case .cancel: machine.cancel(now: 3_000)
                 case .expire: machine.expire(now: 3_000)
-                case .hold: machine.hold(now: 3_000)
+                case .hold: machine.hold()
                 case .release: machine.release(isBlocked: false, now: 3_000)
                 case .hurry: machine.hurry(isBlocked: false, now: 3_000)
                 case .replay: machine.replay(isBlocked: false, now: 3_000)
@@ -102,7 +102,7 @@ struct JobStateMachineTests {
     @Test("A job released in its backoff waits for the rest of it", arguments: [1_500, 3_000] as [Int64])
     func releasedBackoff(now: Int64) {
         var machine = machine(.retrying)
-        #expect(did(machine.hold(now: 1_000)))
+        #expect(did(machine.hold()))
         #expect(did(machine.release(isBlocked: false, now: now)))
         #expect(machine.state == .retrying && machine.runAt == 2_000)
         #expect(machine.reason == (now < 2_000 ? .backoff : nil))

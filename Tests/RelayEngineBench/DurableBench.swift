@@ -190,7 +190,7 @@ package final class DurableBench: Sendable {
             method: method,
             terms: RequestTerms(all),
             length: 0,
-            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: "shop.service"),
+            client: ClientIdentity(user: user, process: 7, groups: [], unit: "shop.service"),
             share: share
         )
     }

@@ -28,7 +28,7 @@ struct DurableFieldsTests {
             method: .post,
             terms: RequestTerms(fields),
             length: 0,
-            client: ClientIdentity(user: user, group: 1, process: 1, groups: [], unit: nil)
+            client: ClientIdentity(user: user, process: 1, groups: [], unit: nil)
         )
     }
 

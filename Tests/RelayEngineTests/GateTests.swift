@@ -71,7 +71,7 @@ struct GateTests {
             $0.callers.users = [1000]
             $0.callers.groups = [77]
         }
-        let client = ClientIdentity(user: user, group: groups[0], process: 1, groups: groups, unit: nil)
+        let client = ClientIdentity(user: user, process: 1, groups: groups, unit: nil)
         #expect((refusal(engine, client: client) == nil) == isAllowed)
         #expect(refusal(engine)?.code == .notAllowed)
     }

@@ -12,7 +12,7 @@ struct RefusalRationTests {
                 route: "r",
                 method: .post,
                 path: "/long",
-                client: user.map { ClientIdentity(user: $0, group: 1, process: 1, groups: [], unit: nil) },
+                client: user.map { ClientIdentity(user: $0, process: 1, groups: [], unit: nil) },
                 status: 415,
                 code: "unsupported_media_type",
                 detail: "no"

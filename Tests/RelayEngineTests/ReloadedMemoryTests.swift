@@ -54,8 +54,9 @@ struct ReloadedMemoryTests {
         arguments: Change.allCases
     )
     func reload(change: Change) async throws {
+        let isDown = Flag()
         let bench = EngineBench(Self.policy) { request in
-            request.target == "/good" ? .answer(200, [], "good") : .answer(500)
+            request.target == "/good" && !isDown.isSet ? .answer(200, [], "good") : .answer(500)
         }
         _ = try await bench.run("good")
         _ = try await bench.run("bad")
@@ -77,8 +78,10 @@ struct ReloadedMemoryTests {
             }
         )
         let entry = try #require(bench.engine.snapshot.routes["up"])
-        #expect((entry.memory.keptBytes > 0) == change.keeps)
         #expect(entry.memory.cooling(entry.route, now: bench.time.now()) == (change.keeps ? [1] : []))
         #expect((entry.state.figures.requests == 2) == (change != .another))
+        isDown.set()
+        let outcome = try await bench.run("good")
+        #expect((outcome.report.source == .stale) == change.keeps)
     }
 }

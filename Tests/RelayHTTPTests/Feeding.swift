@@ -61,7 +61,7 @@ func describe(_ head: RequestHead) -> String {
 }
 
 func describe(_ head: ResponseHead) -> String {
-    var words = ["\(head.status.rawValue) 1.\(head.minorVersion)", describe(head.framing)]
+    var words = ["\(head.status.rawValue)", describe(head.framing)]
     if head.keepsAlive { words.append("keeps") }
     return (words + head.fields.pairs.map { "\($0.name)=\($0.value)" }).joined(separator: "|")
 }

@@ -24,51 +24,51 @@ struct ResponseHeadTests {
     }
 
     static let wellFormed: [(text: String, method: Method, seen: String)] = [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", .get, "200 1.1|length 3|keeps|Content-Length=3"),
-        ("HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", .get, "200 1.1|length 0|keeps|Content-Length=0"),
-        ("HTTP/1.1 200 \u{FC}ber\tok\r\n\r\n", .get, "200 1.1|until close"),
-        ("HTTP/1.1 200 OK\r\n\r\n", .get, "200 1.1|until close"),
-        ("HTTP/1.1 200 OK\r\n\r\n", .head, "200 1.1|none|keeps"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .head, "200 1.1|none|keeps|Content-Length=9"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", .get, "200|length 3|keeps|Content-Length=3"),
+        ("HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", .get, "200|length 0|keeps|Content-Length=0"),
+        ("HTTP/1.1 200 \u{FC}ber\tok\r\n\r\n", .get, "200|until close"),
+        ("HTTP/1.1 200 OK\r\n\r\n", .get, "200|until close"),
+        ("HTTP/1.1 200 OK\r\n\r\n", .head, "200|none|keeps"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .head, "200|none|keeps|Content-Length=9"),
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head,
-            "200 1.1|none|keeps|Transfer-Encoding=chunked"
+            "200|none|keeps|Transfer-Encoding=chunked"
         ),
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\n", .get,
-            "200 1.1|chunked|keeps|Transfer-Encoding=CHUNKED"
+            "200|chunked|keeps|Transfer-Encoding=CHUNKED"
         ),
         (
             "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", .get,
-            "304 1.1|none|keeps|Content-Length=9"
+            "304|none|keeps|Content-Length=9"
         ),
-        ("HTTP/1.1 204 No Content\r\n\r\n", .get, "204 1.1|none|keeps"),
-        ("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", .get, "204 1.1|none|keeps|Content-Length=0"),
-        ("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n", .get, "204 1.1|none|Content-Length=4"),
+        ("HTTP/1.1 204 No Content\r\n\r\n", .get, "204|none|keeps"),
+        ("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", .get, "204|none|keeps|Content-Length=0"),
+        ("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n", .get, "204|none|Content-Length=4"),
         (
             "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", .get,
-            "204 1.1|none|Transfer-Encoding=chunked"
+            "204|none|Transfer-Encoding=chunked"
         ),
-        ("HTTP/1.1 100 Continue\r\n\r\n", .post, "100 1.1|none|keeps"),
-        ("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", .get, "103 1.1|none|keeps|Link=</x>"),
+        ("HTTP/1.1 100 Continue\r\n\r\n", .post, "100|none|keeps"),
+        ("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", .get, "103|none|keeps|Link=</x>"),
         (
             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n", .get,
-            "200 1.1|length 1|Connection=close|Content-Length=1"
+            "200|length 1|Connection=close|Content-Length=1"
         ),
         (
             "HTTP/1.1 200 OK\r\nConnection: Transfer-Encoding\r\nContent-Length: 1\r\n\r\n", .get,
-            "200 1.1|length 1|keeps|Connection=Transfer-Encoding|Content-Length=1"
+            "200|length 1|keeps|Connection=Transfer-Encoding|Content-Length=1"
         ),
-        ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", .get, "200 1.0|length 1|Content-Length=1"),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", .get, "200|length 1|Content-Length=1"),
         (
             "HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: Keep-Alive\r\n\r\n", .get,
-            "200 1.0|length 1|keeps|Content-Length=1|Connection=Keep-Alive"
+            "200|length 1|keeps|Content-Length=1|Connection=Keep-Alive"
         ),
         (
             "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\n\r\n", .get,
-            "200 1.0|until close|Connection=Keep-Alive"
+            "200|until close|Connection=Keep-Alive"
         ),
-        ("HTTP/1.1 599 \r\nContent-Length: 1\r\n\r\n", .get, "599 1.1|length 1|keeps|Content-Length=1"),
+        ("HTTP/1.1 599 \r\nContent-Length: 1\r\n\r\n", .get, "599|length 1|keeps|Content-Length=1"),
     ]
 
     @Test("is read as it was sent, and only it", arguments: wellFormed)

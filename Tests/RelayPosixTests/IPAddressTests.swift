@@ -13,7 +13,7 @@ struct IPAddressTests {
     func readsAndWrites(text: String, canonical: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == canonical)
-        #expect(IPAddress(bytes: address.bytes) == address)
+        #expect(IPAddress(canonical) == address)
     }
 
     @Test(
@@ -32,7 +32,6 @@ struct IPAddressTests {
     func bytes() {
         #expect(IPAddress(v4: 0x0A01_0203).bytes == [10, 1, 2, 3])
         #expect(IPAddress("fe80::1")?.bytes == [0xFE, 0x80] + Array(repeating: 0, count: 13) + [1])
-        #expect(IPAddress(bytes: [1, 2, 3]) == nil)
     }
 
     @Test("Places are written with brackets where they are needed")

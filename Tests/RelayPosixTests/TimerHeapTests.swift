@@ -33,7 +33,7 @@ struct TimerHeapTests {
                     #expect(fired == nil)
                 }
             }
-            #expect(heap.count == model.count)
+            #expect(timers.count(where: \.isScheduled) == model.count)
             #expect(heap.earliest == model.values.min())
         }
         for (index, timer) in timers.enumerated() { #expect(timer.isScheduled == (model[index] != nil)) }

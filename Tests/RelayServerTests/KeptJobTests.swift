@@ -210,6 +210,8 @@ struct KeptJobTests {
         let early = try served.ask("DELETE", "/v1/jobs/\(id)/content")
         #expect(early.status == "409" && early.body.contains("queued"))
         try await settle(served, .dead(.exhausted), answer(500, Array("no".utf8)), kind: "http_status")
+        let offered = try served.ask("GET", "/v1/jobs/\(id)").json["links"]
+        #expect(offered?["response"] != nil && offered?["request_body"] != nil)
         #expect(try served.ask("DELETE", "/v1/jobs/\(id)/content").status == "200")
         for path in ["response", "response/body", "request/body"] {
             let reply = try served.ask("GET", "/v1/jobs/\(id)/\(path)")
@@ -218,6 +220,7 @@ struct KeptJobTests {
         let json = try served.ask("GET", "/v1/jobs/\(id)").json
         #expect(json["state"]?.text == "dead" && json["end"]?.text == "exhausted")
         #expect(json[["last_failure", "kind"]]?.text == "http_status")
+        #expect(json[["links", "response"]] == nil && json[["links", "request_body"]] == nil)
         let retried = try served.ask("POST", "/v1/jobs/\(id)/retry")
         #expect(retried.status == "410", "\(retried.body)")
     }

@@ -34,7 +34,7 @@ struct ActivationTests {
 
     @Test("a process without activation has no sockets")
     func none() throws {
-        #expect(try ActivatedSockets.fromEnvironment().isEmpty)
+        #expect(try ActivatedSockets.fromEnvironment().listeners.isEmpty)
     }
 
     @Test("a process that cannot exist has no unit", arguments: [-1, 0, Int32.max])

@@ -92,8 +92,7 @@ struct NotificationTests {
     @Test("without a manager nothing happens and nothing waits")
     func unmanaged() {
         let notifier = ServiceNotifier(sender: nil)
-        notifier.send(.ready(status: "up"))
+        #expect(notifier.send(.ready(status: "up")))
         #expect(notifier.flush(milliseconds: 0))
-        #expect(!notifier.isConnected)
     }
 }

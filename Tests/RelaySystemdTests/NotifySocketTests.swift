@@ -14,7 +14,6 @@ struct NotifySocketTests {
             unsafe setenv("NOTIFY_SOCKET", path, 1)
 
             let notifier = ServiceNotifier()
-            try #require(notifier.isConnected)
             notifier.send(.ready(status: "Serving"))
             notifier.send(.watchdog)
             notifier.send(.stopping(status: "Stopping"))

@@ -12,7 +12,8 @@ extension MemoryJobStore.State {
             timeline: timeline,
             bodyLength: entry.bodyLength,
             hasBody: entry.body != .expunged,
-            hasAnswer: entry.answer != nil
+            hasAnswer: entry.answer != nil,
+            hasAnswerBody: entry.answer.map { $0.body != .expunged } ?? false
         )
     }
 
@@ -43,7 +44,7 @@ extension MemoryJobStore.State {
         let isChanged =
             switch action {
             case .cancel: change(position) { $0.cancel(now: now) }
-            case .hold: change(position) { $0.hold(now: now) }
+            case .hold: change(position) { $0.hold() }
             case .release: change(position) { $0.release(isBlocked: blocked, now: now) }
             case .drop: drop(position)
             case .expunge:

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayEngineBench
 import RelayJobs
+import RelayServer
 import RelaySystemd
 import RelayTestSupport
 import Synchronization
@@ -113,7 +114,7 @@ struct JournalEventsTests {
         await untilIdle()
         #expect(journal.flush(milliseconds: 60_000))
         let written = records.withLock { $0.dropFirst(before) }.map { record in
-            let name = MessageID.all.first { $0.id == record.id }?.name ?? ""
+            let name = record.id?.name ?? ""
             let fields = record.fields.map { "\($0.field.name)=\($0.value)" }.joined(separator: " ")
             return "\(record.priority) \(name): \(record.message)\n\(fields)"
                 .replacing(id.description, with: "ID")
@@ -122,5 +123,12 @@ struct JournalEventsTests {
         #expect(written.filter { !$0.contains("drop of job 0") } == cause.written)
         if cause == .crashed { _ = await first.stop() }
         #expect(await bench.stop())
+    }
+
+    @Test("A row that names a record or a counter names one that there is", arguments: EventKind.allCases)
+    func rows(kind: EventKind) {
+        #expect((kind.rawValue.line("Journal: ") == nil) == (JournalRecord.Kind(kind) == nil))
+        #expect((kind.rawValue.line("Counter: ") == nil) == (kind.counter == nil))
+        #expect(kind.counter?.metric.labels.count ?? 1 == 1)
     }
 }

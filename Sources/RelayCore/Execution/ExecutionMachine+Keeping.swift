@@ -29,14 +29,14 @@ extension ExecutionMachine {
     }
 
     /// The job is on disk: its caller may be told so.
-    package mutating func kept(_ job: KeptJobName, _ moment: Moment) {
+    package mutating func kept(_ job: KeptJobName) {
         guard case .keep(let keeping) = step else { return }
         keptJob = job
         give(keeping)
     }
 
     /// The request is answered all the same.
-    package mutating func notKept(_ reason: String, _ moment: Moment) {
+    package mutating func notKept(_ reason: String) {
         guard case .keep(let keeping) = step else { return }
         recovery.notKept(.recorded(reason))
         give(keeping)

@@ -418,7 +418,7 @@ extension ExecutionMachine {
     }
 
     /// The program took the answer.
-    package mutating func accepted(_ moment: Moment) {
+    package mutating func accepted() {
         guard case .accept(let response, let maker) = step else { return }
         succeeded(response, maker)
     }

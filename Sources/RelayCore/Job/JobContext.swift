@@ -65,16 +65,14 @@ extension JobContext {
 /// The process at the other end of the socket, as the kernel named it.
 package final class ClientIdentity: Sendable {
     package let user: UInt32
-    package let group: UInt32
     package let process: Int32
     /// Primary and supplementary groups.
     package let groups: [UInt32]
     /// The systemd unit of the process; nil when it has none.
     package let unit: String?
 
-    package init(user: UInt32, group: UInt32, process: Int32, groups: [UInt32], unit: String?) {
+    package init(user: UInt32, process: Int32, groups: [UInt32], unit: String?) {
         self.user = user
-        self.group = group
         self.process = process
         self.groups = groups
         self.unit = unit

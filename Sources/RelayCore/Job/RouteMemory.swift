@@ -106,9 +106,6 @@ package final class RouteMemory: Sendable {
 
     /// Lets go of the last good answers.
     package func forgetAnswers() { state.withLock { $0.answers = LastGoodAnswers() } }
-
-    /// Bytes of answers kept now.
-    package var keptBytes: Int { state.withLock { $0.answers.bytes } }
 }
 
 extension Route {

@@ -99,11 +99,11 @@ extension Execution {
     @inline(never)
     private func keep() async {
         guard let keeper, let kept = machine.toBeKept(moment) else {
-            return machine.notKept("there is no job store", moment)
+            return machine.notKept("there is no job store")
         }
         switch await keeper.keep(kept.body, kept.past) {
-        case .kept(let job): machine.kept(job, moment)
-        case .refused(let reason): machine.notKept(reason, moment)
+        case .kept(let job): machine.kept(job)
+        case .refused(let reason): machine.notKept(reason)
         }
     }
 

@@ -135,7 +135,7 @@ extension Execution {
     private func offer(_ response: HTTPResponse, _ maker: ExecutionMachine.Maker) {
         do throws(Failure) {
             try hooks?.accept(response, isQuickRecovered: maker != .upstream)
-            machine.accepted(moment)
+            machine.accepted()
         } catch {
             machine.notAccepted(error, moment)
         }

@@ -31,16 +31,12 @@ package enum JobEvent: Sendable {
     indirect case routeResumed(route: String, by: Principal? = nil)
     /// The breaker of an upstream has opened, stays open or has closed.
     indirect case breakerChanged(route: String, BreakerChange)
-    /// An operator had a breaker kept open or closed, or left to itself.
-    indirect case breakerOrdered(route: String, BreakerOrdered)
-    /// An operator lifted what held requests back.
-    indirect case limitsCleared(route: String, LimitsChange)
     /// The relay itself refused a request.
     indirect case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
-    /// Something of which the feed alone tells, with the `detail` of its data.
-    case notice(EventKind, String? = nil)
+    /// Something that is told as the row of its kind says, with the `detail` of its data.
+    indirect case notice(EventKind, String? = nil, OperatorAct? = nil)
 }
 
 /// Takes note of what happened.
@@ -56,58 +52,33 @@ package protocol JobListener: AnyObject, Sendable {
     func heard(_ event: JobEvent, at wall: Int64)
 }
 
-/// An operator's word on an upstream's breaker.
-package struct BreakerOrdered: Sendable {
+/// An act of an operator on a route.
+package struct OperatorAct: Sendable {
     /// The user who asked for it; nil when the kernel has no name for them.
     package var by: Principal?
-    package var upstream: String
-    /// Nil leaves the breaker to itself.
-    package var order: BreakerMachine.Order?
-    /// How the breaker was before.
-    package var previous: RouteStanding.Breaker
-    /// How long the order holds.
-    package var duration: Duration
+    package var route: String
+    /// The act in words, whose subject is the operator.
+    package var text: String
+    package var upstream: String?
+    /// The state of the upstream's breaker, as operators say it.
+    package var state: String?
+    /// The state before the act.
+    package var previous: String?
 
     package init(
         by: Principal?,
-        upstream: String,
-        order: BreakerMachine.Order?,
-        previous: RouteStanding.Breaker,
-        duration: Duration
+        route: String,
+        _ text: String,
+        upstream: String? = nil,
+        state: String? = nil,
+        previous: String? = nil
     ) {
         self.by = by
+        self.route = route
+        self.text = text
         self.upstream = upstream
-        self.order = order
+        self.state = state
         self.previous = previous
-        self.duration = duration
-    }
-
-    /// `open`, `closed` or `auto`, as operators say it.
-    package var state: String { order?.rawValue ?? "auto" }
-
-    package var text: String {
-        let span = order == nil ? "" : " for \(DurationText.text(duration))"
-        return "\(state)\(span); it was \(previous.rawValue)"
-    }
-}
-
-/// The lifting of a route's limits by an operator.
-package struct LimitsChange: Sendable {
-    /// The user who asked for it; nil when the kernel has no name for them.
-    package var by: Principal?
-    package var upstreams: [String]
-    /// The requests it was about; nil where it was about all.
-    package var requests: String?
-
-    package init(by: Principal?, upstreams: [String], requests: String?) {
-        self.by = by
-        self.upstreams = upstreams
-        self.requests = requests
-    }
-
-    package var text: String {
-        "\(requests.map { "\($0) of " } ?? "")upstream\(upstreams.count > 1 ? "s" : "") "
-            + upstreams.joined(separator: ", ")
     }
 }
 

@@ -16,11 +16,9 @@ extension JobEvent {
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
         case .breakerChanged: .routeBreaker
-        case .breakerOrdered: .breakerOrdered
-        case .limitsCleared: .limitsCleared
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
-        case .notice(let kind, _): kind
+        case .notice(let kind, _, _): kind
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: nil
         }
     }
@@ -68,9 +66,9 @@ extension JobEvent {
     package var route: String? {
         switch self {
         case .bodyFoundNoSpace(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
-            .routeResumed(let route, _), .breakerChanged(let route, _), .breakerOrdered(let route, _),
-            .limitsCleared(let route, _):
+            .routeResumed(let route, _), .breakerChanged(let route, _):
             route
+        case .notice(_, _, let act): act?.route
         case .requestRefused(let refused): refused.route
         default: report?.route ?? context?.route.name
         }

@@ -1,16 +1,15 @@
 import RelayCore
-import RelayJobs
+package import RelayJobs
 import Synchronization
 
-/// The counts of fetches of credentials and of reloads of the configuration since the daemon started.
+/// The counts of fetches of credentials, and of notices, since the daemon started.
 package final class RelayTally: Sendable {
     private let state = Mutex(Counts())
 
     package struct Counts: Sendable {
         /// By the credential's name.
         package var credentials: [String: Fetches] = [:]
-        package var reloads: UInt64 = 0
-        package var refusedReloads: UInt64 = 0
+        package var notices: [EventKind: UInt64] = [:]
 
         package struct Fetches: Sendable {
             package var succeeded: UInt64 = 0
@@ -26,8 +25,7 @@ package final class RelayTally: Sendable {
             switch event {
             case .credentialRefreshed(let name, _): counts.credentials[name, default: .init()].succeeded += 1
             case .credentialFailed(let name, _): counts.credentials[name, default: .init()].failed += 1
-            case .notice(.configReloaded, _): counts.reloads += 1
-            case .notice(.configRejected, _): counts.refusedReloads += 1
+            case .notice(let kind, _, _): counts.notices[kind, default: 0] += 1
             default: break
             }
         }

@@ -4,8 +4,6 @@ package import RelayBase
 package struct ResponseHead: Sendable {
     package var status: Status
     package var fields: HeaderFields
-    /// 1 for HTTP/1.1, 0 for HTTP/1.0.
-    package var minorVersion: Int
     package var framing: BodyFraming
     /// Whether the connection may carry another request once the body is read.
     package var keepsAlive: Bool
@@ -16,7 +14,6 @@ package struct ResponseHead: Sendable {
     init(status: Status, fields: HeaderFields, minorVersion: Int, framing: BodyFraming, facts: FieldFacts) {
         self.status = status
         self.fields = fields
-        self.minorVersion = minorVersion
         self.framing = framing
         let announcesNothing = !facts.isChunked && (facts.contentLength ?? 0) == 0
         // A 204 must not announce a body (RFC 9112 §6.1); one that does may be followed by it.

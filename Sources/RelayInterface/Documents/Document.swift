@@ -1,4 +1,5 @@
 package import RelayJSON
+package import RelayJobs
 
 /// A document of the API, or a part of one: its writer and its schema walk one list of members.
 package protocol Document: MemberValue {
@@ -63,30 +64,51 @@ package struct Member<Root: Sendable>: Sendable {
     package let write: @Sendable (Root, inout JSONObjectWriter) -> Void
     /// Whether there was a value of its type.
     package let read: @Sendable (inout Root, JSONValue) -> Bool
+    /// Takes its value from the record of a kept job; nil where the record has none.
+    package var fill: (@Sendable (inout Root, StoredJob) -> Void)?
 }
 
 extension Member {
     package typealias Path<Value> = any WritableKeyPath<Root, Value> & Sendable
+
+    /// The value of a property in the record of a kept job.
+    package typealias Kept<Value> = @Sendable (StoredJob) -> Value
+
+    /// One that is a property.
+    private init<Value>(
+        _ property: Property,
+        _ path: Path<Value>,
+        _ kept: Kept<Value>?,
+        read: @escaping @Sendable (JSONValue) -> Value?,
+        write: @escaping @Sendable (Value, inout JSONObjectWriter) -> Void
+    ) {
+        let name = property.name
+        self.init(name: name, property: property) { root, json in
+            write(root[keyPath: path], &json)
+        } read: { root, json in
+            guard let value = json[name].flatMap(read) else { return false }
+            root[keyPath: path] = value
+            return true
+        }
+        if let kept { fill = { root, job in root[keyPath: path] = kept(job) } }
+    }
 
     /// One that is always there.
     package static func always<Value: ReadableValue>(
         _ name: String,
         _ path: Path<Value>,
         _ schema: Schema = Value.schema,
-        _ sentence: String? = nil
+        _ sentence: String? = nil,
+        kept: Kept<Value>? = nil
     ) -> Member {
-        Member(name: name, property: Property(name, schema, sentence)) { root, json in
-            root[keyPath: path].write(name, into: &json)
-        } read: { root, json in
-            guard let value = json[name].flatMap(Value.init) else { return false }
-            root[keyPath: path] = value
-            return true
-        }
+        Member(Property(name, schema, sentence), path, kept, read: Value.init) { $0.write(name, into: &$1) }
     }
 
     /// The same, of which the schema says that it is always there.
     package var required: Member {
-        Member(name: name, property: Property(name, property.schema), write: write, read: read)
+        var member = Member(name: name, property: Property(name, property.schema), write: write, read: read)
+        member.fill = fill
+        return member
     }
 
     /// One that is left out where it has no value.
@@ -94,26 +116,24 @@ extension Member {
         _ name: String,
         _ path: Path<Value?>,
         _ schema: Schema = Value.schema,
-        _ sentence: String? = nil
+        _ sentence: String? = nil,
+        kept: Kept<Value?>? = nil
     ) -> Member {
-        Member(name: name, property: .maybe(name, schema, sentence)) { root, json in
-            root[keyPath: path]?.write(name, into: &json)
-        } read: { root, json in
-            guard let value = json[name].flatMap(Value.init) else { return false }
-            root[keyPath: path] = value
-            return true
+        Member(.maybe(name, schema, sentence), path, kept) {
+            Value($0).map(Optional.some)
+        } write: {
+            $0?.write(name, into: &$1)
         }
     }
 
     /// One that is true, or left out.
-    package static func flag(_ name: String, _ path: Path<Bool>, _ sentence: String? = nil) -> Member {
-        Member(name: name, property: .maybe(name, .yes, sentence)) { root, json in
-            if root[keyPath: path] { json.member(name, true) }
-        } read: { root, json in
-            guard let isTrue = json[name].flatMap(Bool.init) else { return false }
-            root[keyPath: path] = isTrue
-            return true
-        }
+    package static func flag(
+        _ name: String,
+        _ path: Path<Bool>,
+        _ sentence: String? = nil,
+        kept: Kept<Bool>? = nil
+    ) -> Member {
+        Member(.maybe(name, .yes, sentence), path, kept, read: Bool.init) { if $0 { $1.member(name, true) } }
     }
 
     /// A list that is left out where it is empty.
@@ -121,14 +141,11 @@ extension Member {
         _ name: String,
         _ path: Path<[Value]>,
         _ element: Schema = Value.schema,
-        _ sentence: String? = nil
+        _ sentence: String? = nil,
+        kept: Kept<[Value]>? = nil
     ) -> Member {
-        Member(name: name, property: .maybe(name, .list(element), sentence)) { root, json in
-            if !root[keyPath: path].isEmpty { root[keyPath: path].write(name, into: &json) }
-        } read: { root, json in
-            guard let values = json[name].flatMap([Value].init) else { return false }
-            root[keyPath: path] = values
-            return true
+        Member(.maybe(name, .list(element), sentence), path, kept, read: [Value].init) {
+            if !$0.isEmpty { $0.write(name, into: &$1) }
         }
     }
 

@@ -36,8 +36,6 @@ package struct TimerHeap {
 
     package init() {}
 
-    package var count: Int { entries.count }
-
     /// The earliest deadline; nil when nothing is scheduled.
     package var earliest: Int64? { entries.first?.deadline }
 

@@ -61,22 +61,6 @@ package final class NameResolver: Sendable {
         let now = clock()
         return state.withLock { $0.good(host, now) }
     }
-
-    /// The addresses of `host`; the task resumes on its own executor.
-    ///
-    /// - Throws: `cancelled` once the task is cancelled; the look-up goes on and its answer is remembered.
-    package func addresses(of host: String) async throws(NameError) -> [IPAddress] {
-        let wait = NameWait()
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard wait.begin(continuation) else { return }
-                if let answer = lookUp(host, wait.finish) { wait.finish(answer) }
-            }
-        } onCancel: {
-            wait.finish(.failure(.cancelled))
-        }
-        return try answer.get()
-    }
 }
 
 extension NameResolver {
@@ -146,38 +130,6 @@ extension NameResolver {
     }
 }
 
-/// One task's wait for an answer: ended once, by the answer or by cancellation.
-private final class NameWait: Sendable {
-    private enum State {
-        case starting
-        case waiting(CheckedContinuation<Result<[IPAddress], NameError>, Never>)
-        case over
-    }
-
-    private let state = Mutex(State.starting)
-
-    /// - Returns: whether there is still something to wait for.
-    func begin(_ continuation: CheckedContinuation<Result<[IPAddress], NameError>, Never>) -> Bool {
-        let isOver = state.withLock { state in
-            if case .over = state { return true }
-            state = .waiting(continuation)
-            return false
-        }
-        if isOver { continuation.resume(returning: .failure(.cancelled)) }
-        return !isOver
-    }
-
-    func finish(_ answer: Result<[IPAddress], NameError>) {
-        let continuation = state.withLock {
-            state -> CheckedContinuation<Result<[IPAddress], NameError>, Never>? in
-            defer { state = .over }
-            if case .waiting(let continuation) = state { return continuation }
-            return nil
-        }
-        continuation?.resume(returning: answer)
-    }
-}
-
 /// Why a name has no addresses.
 package enum NameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name does not exist, or has no address.
@@ -188,15 +140,12 @@ package enum NameError: Error, Hashable, Sendable, CustomStringConvertible {
     case failed(String)
     /// Too many names wait already.
     case overloaded
-    /// The waiting task was cancelled.
-    case cancelled
 
     package var description: String {
         switch self {
         case .notFound: "the name does not exist"
         case .temporary(let text), .failed(let text): text
         case .overloaded: "too many names are being looked up"
-        case .cancelled: "the look-up was cancelled"
         }
     }
 }

@@ -21,15 +21,6 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         isV6 = true
     }
 
-    /// Fails unless there are four or sixteen bytes; network order.
-    package init?(bytes: [UInt8]) {
-        switch bytes.count {
-        case 4: self.init(v4: UInt32(truncatingIfNeeded: Self.number(bytes[...])))
-        case 16: self.init(v6: Self.number(bytes[..<8]), Self.number(bytes[8...]))
-        default: return nil
-        }
-    }
-
     /// Reads dotted decimal or RFC 4291 text, without brackets, zone or any of the older spellings of IPv4.
     package init?(_ text: String) {
         if text.utf8.contains(UInt8(ascii: ":")) {
@@ -83,9 +74,5 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
         }
         return raw
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

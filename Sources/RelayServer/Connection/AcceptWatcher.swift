@@ -62,7 +62,6 @@ final class AcceptWatcher: Watcher {
         let client = peer.map { peer in
             ClientIdentity(
                 user: peer.user,
-                group: peer.group,
                 process: peer.process,
                 groups: [peer.group] + peer.groups,
                 unit: listener.unit(peer.process)

@@ -45,7 +45,7 @@ extension Connection: AnswerReceiver {
         guard case .relay(let admission) = request.purpose, admission.durable == nil else {
             if keepPromptly(request, body) { return }
             request.body = body
-            return spawn(request)
+            return spawn()
         }
         let keeper = StandInKeeper.made(admission, server.durable, server.relay.ports)
         let run = RequestRun(
@@ -60,7 +60,7 @@ extension Connection: AnswerReceiver {
         countOrdinary(admission)
         switch run.begin(self) {
         case .sent: break
-        case .waits: spawn(request)
+        case .waits: spawn()
         case .ended: pass(run, request, letsOthersGo: hasEndedOften())
         }
     }
@@ -84,7 +84,7 @@ extension Connection: AnswerReceiver {
         guard let request, let run = request.run else { return }
         switch run.tell(result, self) {
         case .sent: break
-        case .waits: spawn(request)
+        case .waits: spawn()
         case .ended:
             pass(run, request)
             goOn()
@@ -92,7 +92,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// From here on the request has a task on this loop.
-    func spawn(_ request: ServerRequest) {
+    func spawn() {
         let connection = LoopBound(self, loop)
         task = loop.spawn { await connection.value.serve() }
         if phase == .closed { task?.cancel() }
@@ -113,7 +113,7 @@ extension Connection: AnswerReceiver {
             return finish(request)
         }
         guard let streaming = request.streaming, !letsOthersGo, passPieces(of: streaming) else {
-            return spawn(request)
+            return spawn()
         }
         request.streaming = nil
     }

@@ -35,7 +35,7 @@ extension Connection {
             return false
         }
         keeping.takeTask()
-        spawn(request)
+        spawn()
         return true
     }
 
@@ -46,7 +46,7 @@ extension Connection {
             return
         }
         clearDeadline()
-        if case .waits = word { return spawn(request) }
+        if case .waits = word { return spawn() }
         request.isAnswered = true
         let isHead = request.head.method == .head
         switch word {
@@ -58,7 +58,7 @@ extension Connection {
             server.problems.count(problem, of: admission.route.name)
             _ = write(Answer(problem), isHead: isHead)
         }
-        guard unsent.isEmpty else { return spawn(request) }
+        guard unsent.isEmpty else { return spawn() }
         finish(request)
         goOn()
     }

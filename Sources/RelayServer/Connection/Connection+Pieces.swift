@@ -66,7 +66,7 @@ extension Connection: PieceReceiver {
     /// The content of the answer that is passed on has come to its end.
     func answerEnded(_ end: AnswerEnd) {
         if let exchange = passing {
-            unsafe server.passThrough.answerEnded(exchange, end, client)
+            unsafe server.passThrough.answerEnded(exchange, end)
         } else {
             request?.run?.answerEnded(end)
         }

@@ -57,12 +57,3 @@ extension Job.OrdinaryPath {
         detail = path.sentence
     }
 }
-
-extension Job.Client {
-    init(_ user: UInt32, process: Int32? = nil, unit: String?) {
-        self.init()
-        uid = user
-        self.process = process
-        self.unit = unit
-    }
-}

@@ -83,13 +83,6 @@ extension Job.Failure {
         isPastDeadline = failure.isPastDeadline
         self.upstream = upstream
     }
-
-    /// A failure of which only the store tells.
-    init(_ kind: FailureKind, _ status: Status?) {
-        self.init()
-        self.kind = kind.rawValue
-        self.status = status
-    }
 }
 
 /// A part of the attempts of a job.

@@ -1,3 +1,6 @@
+import RelayBase
+package import RelayJobs
+
 /// One metric as Prometheus knows it: its name, what it tells, and what to do about it.
 package struct Metric: Sendable {
     package enum Kind: String, Sendable {
@@ -36,4 +39,14 @@ package struct Metric: Sendable {
 extension Metric {
     /// In the order they are told in.
     package static let all = requests + attempts + jobs + credentials + storage + service + process
+}
+
+extension EventKind {
+    /// The counter that the row names, and the value of its label.
+    package var counter: (metric: Metric, result: String)? {
+        guard let words = rawValue.line("Counter: ")?.split(separator: " "),
+            let metric = Metric.all.first(where: { $0.name == words[0] })
+        else { return nil }
+        return (metric, String(words[1]))
+    }
 }

@@ -178,11 +178,7 @@ extension PassThrough {
     }
 
     /// The content that followed has come to its end; told once.
-    func answerEnded(
-        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ end: AnswerEnd,
-        _ client: ClientIdentity?
-    ) {
+    func answerEnded(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ end: AnswerEnd) {
         guard var record = unsafe exchange.pointee.streamed.take() else { return }
         let passed = record.route
         let entry = passed.entry

@@ -46,7 +46,7 @@ extension StoreWriter {
         let now = now
         switch action {
         case .cancel: return try change(old) { $0.cancel(now: now) }
-        case .hold: return try change(old) { $0.hold(now: now) }
+        case .hold: return try change(old) { $0.hold() }
         case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) }
         case .retry: return try retry(old, due, &report)
         case .drop: return try drop(old) ? old : nil

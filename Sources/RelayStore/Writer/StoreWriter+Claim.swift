@@ -160,7 +160,8 @@ extension JobRow {
             timeline: timeline,
             bodyLength: UInt64(bodyLength),
             hasBody: hasBody,
-            hasAnswer: hasAnswer
+            hasAnswer: hasAnswer,
+            hasAnswerBody: hasAnswerBody
         )
     }
 }

@@ -74,8 +74,6 @@ package struct ActivatedSockets: Sendable {
         unsafe setenv("LISTEN_FDNAMES", listeners.map(\.name).joined(separator: ":"), 1)
     }
 
-    package var isEmpty: Bool { listeners.isEmpty }
-
     /// Every listener of that name, in the manager's order.
     package func named(_ name: String) -> [Listener] {
         listeners.filter { $0.name == name }

@@ -26,7 +26,7 @@ package struct RecordThrottle: Sendable {
         }
 
         package var record: JournalRecord {
-            let name = MessageID.all.first { $0.id == key.id }.map { "\($0.name) records of " } ?? ""
+            let name = key.id.map { "\($0.name) records of " } ?? ""
             var record = JournalRecord(
                 .notice,
                 .recordsSuppressed,

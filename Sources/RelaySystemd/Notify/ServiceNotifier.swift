@@ -51,9 +51,6 @@ package final class ServiceNotifier: Sendable {
 
     deinit { mailbox?.close() }
 
-    /// Whether a manager listens.
-    package var isConnected: Bool { mailbox != nil }
-
     /// Queues a message; status lines are sent on change and at most once a second.
     ///
     /// - Returns: false when it was dropped, since the manager has not taken those before it.

@@ -62,7 +62,7 @@ extension Connection {
             // The resolver says the same of a server that answers with a failure and of one that does not answer.
             case .temporary: nameLookup >= Self.slowNames ? .dnsTimeout : .dnsError
             case .overloaded: .overloaded
-            case .notFound, .failed, .cancelled: .dnsError
+            case .notFound, .failed: .dnsError
             }
         return Failure(kind, sent: .neverSent, "cannot look up \(host): \(error)")
     }

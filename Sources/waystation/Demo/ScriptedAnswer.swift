@@ -18,7 +18,7 @@ struct UpstreamScript {
     /// Requests seen so far, by path; what asks for a token counts under `/token`.
     private(set) var seen: [String: Int] = [:]
 
-    mutating func answer(to method: Method, _ path: String, authorization: String?) -> ScriptedAnswer {
+    mutating func answer(to path: String, authorization: String?) -> ScriptedAnswer {
         let count = (seen[path] ?? 0) + 1
         seen[path] = count
         let service = path.split(separator: "/").first.map { String($0) } ?? ""

@@ -45,7 +45,7 @@ final class ScriptedUpstream: Sendable {
         let path = String(request.target.prefix { $0 != "?" })
         let authorization = request.fields[.authorization]
         let answer = script.withLock { script in
-            script.answer(to: request.method, path, authorization: authorization)
+            script.answer(to: path, authorization: authorization)
         }
         connection.give(answer)
     }

@@ -91,9 +91,6 @@ extension Daemon {
     }
 
     private func tellStorage(_ isStalled: Bool, _ message: String) {
-        journal.record(
-            JournalRecord(isStalled ? .critical : .notice, isStalled ? .storeStalled : .storeResumed, message)
-        )
         announcer.record(.notice(isStalled ? .storageStalled : .storageResumed, message))
     }
 }

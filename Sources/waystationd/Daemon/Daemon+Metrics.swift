@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayInterface
+import RelayJobs
 import RelayPosix
 import RelayRoute
 import RelayServer
@@ -109,9 +110,10 @@ extension Daemon {
         text.add(.constrained, condition.isConstrained)
         text.add(.journalLost, journal.lost)
         text.add(.journalBlocked, journal.blockedSeconds)
-        let counts = engine.tally.counts
-        text.add(.reloads, ["success"], counts.reloads)
-        text.add(.reloads, ["failure"], counts.refusedReloads)
+        let notices = engine.tally.counts.notices
+        for kind in EventKind.allCases {
+            if let (metric, result) = kind.counter { text.add(metric, [result], notices[kind] ?? 0) }
+        }
         text.add(.reloadSuccessful, reloadError.withLock { $0 == nil })
         text.add(.reloadTime, snapshot.settings.loadedAt)
         text.add(.configInfo, [snapshot.settings.file, snapshot.settings.digest], 1)

@@ -162,39 +162,6 @@ enum DurableRecords {
         return record
     }
 
-    static func limitsCleared(_ route: String, _ change: LimitsChange) -> JournalRecord {
-        done(
-            .limitsCleared,
-            "cleared the limits of route \(route): \(change.text)",
-            to: route,
-            by: change.by
-        )
-    }
-
-    static func ordered(_ route: String, _ change: BreakerOrdered) -> JournalRecord {
-        var record = done(
-            .breakerOrdered,
-            "ordered the breaker of upstream \(change.upstream) of route \(route) \(change.text)",
-            to: route,
-            by: change.by
-        )
-        record.add(.upstream, change.upstream)
-        return record
-    }
-
-    /// The record of an operator's action on a route.
-    private static func done(
-        _ id: MessageID,
-        _ what: String,
-        to route: String,
-        by principal: Principal?
-    ) -> JournalRecord {
-        var record = JournalRecord(.notice, id, "\(principal?.description ?? "an operator") \(what)")
-        record.add(.route, route)
-        record.add(.clientUser, principal?.user)
-        return record
-    }
-
     static func resumed(_ route: String, _ by: Principal?) -> JournalRecord {
         let who = by.map { ": \($0) resumed it" } ?? ""
         var record = JournalRecord(.notice, .routeResumed, "route \(route) goes on\(who)")

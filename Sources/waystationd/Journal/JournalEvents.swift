@@ -45,16 +45,25 @@ final class JournalEvents: JobListener {
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .breakerChanged(let route, let change):
             write(DurableRecords.breaker(route, change), route, .breakerOpen)
-        case .breakerOrdered(let route, let order):
-            write(DurableRecords.ordered(route, order), route, nil)
-        case .limitsCleared(let route, let change):
-            write(DurableRecords.limitsCleared(route, change), route, nil)
         case .routeResumed(let route, let by): write(DurableRecords.resumed(route, by), route, nil)
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)
+        case .notice(let kind, let detail, let act): noticed(kind, detail, act)
         // An action's one record tells of all its changes; the other events are told where they happen, with more.
-        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .notice: break
+        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted: break
         }
+    }
+
+    private func noticed(_ event: EventKind, _ detail: String?, _ act: OperatorAct?) {
+        guard let kind = JournalRecord.Kind(event) else { return }
+        guard let act else {
+            return journal.record(JournalRecord(kind, detail ?? String(event.rawValue.sentence)))
+        }
+        var record = JournalRecord(kind, "\(act.by?.description ?? "an operator") \(act.text)")
+        record.add(.route, act.route)
+        record.add(.clientUser, act.by?.user)
+        record.add(.upstream, act.upstream)
+        write(record, act.route, nil)
     }
 
     private func ended(_ report: JobReport) {
@@ -150,5 +159,15 @@ final class JournalEvents: JobListener {
         let key = RecordThrottle.Key(route: route, kind: word ?? "success", id: kind.id)
         guard throttle.withLock({ $0.admits(key, at: SystemClock.monotonic()) }) else { return }
         journal.record(record())
+    }
+}
+
+extension JournalRecord.Kind {
+    /// The kind that the event's row names by its priority (syslog(3)), its name and its id; nil where the row names none.
+    init?(_ event: EventKind) {
+        guard let words = event.rawValue.line("Journal: ")?.split(separator: " "), words.count == 3,
+            let priority = UInt8(words[0]).flatMap(JournalRecord.Priority.init)
+        else { return nil }
+        self.init(priority, MessageID(String(words[1]), String(words[2])))
     }
 }

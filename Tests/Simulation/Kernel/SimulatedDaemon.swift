@@ -65,7 +65,7 @@ class SimulatedDaemon {
             method: method,
             terms: terms,
             length: length,
-            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
+            client: ClientIdentity(user: user, process: 7, groups: [], unit: nil)
         )
     }
 }

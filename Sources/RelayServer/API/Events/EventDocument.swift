@@ -71,23 +71,18 @@ extension JSONObjectWriter {
             member("upstream", change.upstream)
             member("state", change.probeIn == nil ? "closed" : "open")
             change.probeIn?.write("wait_ms", into: &self)
-        case .breakerOrdered(_, let ordered):
-            member("upstream", ordered.upstream)
-            member("state", ordered.state)
-            member("previous", ordered.previous.rawValue)
-            member("detail", "ordered \(ordered.text)")
-            ordered.by?.write("by", into: &self)
-        case .limitsCleared(_, let change):
-            member("detail", "limits cleared: \(change.text)")
-            change.by?.write("by", into: &self)
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
             member("detail", "credential \(name)\(validity)")
         case .credentialFailed(let name, let detail):
             member("kind", FailureKind.credentialsFailed.rawValue)
             member("detail", "credential \(name): \(detail)")
-        case .notice(_, let detail):
+        case .notice(_, let detail, let act):
+            if let upstream = act?.upstream { member("upstream", upstream) }
+            if let state = act?.state { member("state", state) }
+            if let previous = act?.previous { member("previous", previous) }
             if let detail { member("detail", detail) }
+            act?.by?.write("by", into: &self)
         case .accepted(let report):
             guard let source = report.answeredWith else { return }
             member("source", source.rawValue)

@@ -52,7 +52,7 @@ extension APICall {
                 by: principal,
                 server.relay.ports.time.now()
             )
-            for order in orders { server.relay.ports.sink.record(.breakerOrdered(route: name, order)) }
+            for order in orders { server.relay.ports.sink.record(order) }
             // Kept jobs may have waited for it.
             durable.resumed(name)
         case .clearLimits:
@@ -64,12 +64,15 @@ extension APICall {
                 server.relay.ports.time.now()
             )
             if !lifted.isEmpty {
-                let change = LimitsChange(
+                let text =
+                    "\(order.requests.map { "\($0) of " } ?? "")upstream\(lifted.count > 1 ? "s" : "") "
+                    + lifted.joined(separator: ", ")
+                let act = OperatorAct(
                     by: principal,
-                    upstreams: lifted,
-                    requests: order.requests
+                    route: name,
+                    "cleared the limits of route \(name): \(text)"
                 )
-                server.relay.ports.sink.record(.limitsCleared(route: name, change))
+                server.relay.ports.sink.record(.notice(.limitsCleared, "limits cleared: \(text)", act))
             }
             durable.resumed(name)
         case .resume:

@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayInterface
 import RelayJSON
+import RelayJobs
 import RelayRoute
 
 /// The order of a `PUT /v1/routes/{route}/breaker`, read strictly.
@@ -41,13 +42,13 @@ struct BreakerOrder {
 
     /// Puts it in force.
     ///
-    /// - Returns: what was said of each upstream.
+    /// - Returns: an event for each upstream.
     /// - Throws: `bad_request` when the route has no breaker, or no such upstream.
     func apply(
         to entry: Snapshot.Entry,
         by principal: Principal?,
         _ now: Instant
-    ) throws(Problem) -> [BreakerOrdered] {
+    ) throws(Problem) -> [JobEvent] {
         try entry.check(upstream)
         guard entry.route.policy.traffic.breaker.isEnabled else {
             throw Problem(
@@ -57,15 +58,21 @@ struct BreakerOrder {
         }
         let until = order == nil ? now : now.advanced(by: duration)
         let before = entry.memory.traffic.standing(of: entry.route, now).upstreams
+        let (state, route) = (order?.rawValue ?? BreakerOrder.auto, entry.route.name)
+        let span = order == nil ? "" : " for \(DurationText.text(duration))"
         return before.filter { upstream == nil || upstream == $0.name }.map { before in
-            entry.memory.traffic.order(order, of: before.name, entry.route, until: until, now)
-            return BreakerOrdered(
+            let (name, previous) = (before.name, before.breaker.rawValue)
+            entry.memory.traffic.order(order, of: name, entry.route, until: until, now)
+            let text = "\(state)\(span); it was \(previous)"
+            let act = OperatorAct(
                 by: principal,
-                upstream: before.name,
-                order: order,
-                previous: before.breaker,
-                duration: duration
+                route: route,
+                "ordered the breaker of upstream \(name) of route \(route) \(text)",
+                upstream: name,
+                state: state,
+                previous: previous
             )
+            return .notice(.breakerOrdered, "ordered \(text)", act)
         }
     }
 }
