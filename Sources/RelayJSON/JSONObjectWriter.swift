@@ -8,12 +8,14 @@ package struct JSONObjectWriter: Sendable {
     package init() {
         var buffer: [UInt8] = []
         buffer.reserveCapacity(256)
-        self.init(continuing: buffer)
+        self.init(continuing: &buffer)
     }
 
-    fileprivate init(continuing buffer: consuming [UInt8]) {
-        self.buffer = buffer
-        self.buffer.append(UInt8(ascii: "{"))
+    /// Takes the bytes of `outer` until `finish` gives them back: a copy at each nesting would take quadratic time.
+    fileprivate init(continuing outer: inout [UInt8]) {
+        buffer = []
+        swap(&buffer, &outer)
+        buffer.append(UInt8(ascii: "{"))
     }
 
     /// The object with the members written so far.
@@ -67,17 +69,17 @@ package struct JSONObjectWriter: Sendable {
 
     package mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
         begin(name)
-        var inner = JSONObjectWriter(continuing: takeBuffer())
+        var inner = JSONObjectWriter(continuing: &buffer)
         write(&inner)
         gap = inner.gap ?? gap
-        buffer = inner.finish()
+        inner.finish(&buffer)
     }
 
     package mutating func array(_ name: String, _ write: (inout JSONArrayWriter) -> Void) {
         begin(name)
-        var inner = JSONArrayWriter(continuing: takeBuffer())
+        var inner = JSONArrayWriter(continuing: &buffer)
         write(&inner)
-        buffer = inner.finish()
+        inner.finish(&buffer)
     }
 
     private mutating func begin(_ name: String) {
@@ -87,15 +89,9 @@ package struct JSONObjectWriter: Sendable {
         buffer.append(UInt8(ascii: ":"))
     }
 
-    private mutating func takeBuffer() -> [UInt8] {
-        let taken = buffer
-        buffer = []
-        return taken
-    }
-
-    fileprivate mutating func finish() -> [UInt8] {
+    fileprivate mutating func finish(_ outer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "}"))
-        return takeBuffer()
+        swap(&buffer, &outer)
     }
 }
 
@@ -104,11 +100,15 @@ package struct JSONArrayWriter: Sendable {
     private var buffer: [UInt8]
     private var isEmpty = true
 
-    package init() { self.init(continuing: []) }
+    package init() {
+        var buffer: [UInt8] = []
+        self.init(continuing: &buffer)
+    }
 
-    fileprivate init(continuing buffer: [UInt8]) {
-        self.buffer = buffer
-        self.buffer.append(UInt8(ascii: "["))
+    fileprivate init(continuing outer: inout [UInt8]) {
+        buffer = []
+        swap(&buffer, &outer)
+        buffer.append(UInt8(ascii: "["))
     }
 
     /// The array with the elements written so far.
@@ -137,16 +137,16 @@ package struct JSONArrayWriter: Sendable {
 
     package mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
         begin()
-        var inner = JSONObjectWriter(continuing: takeBuffer())
+        var inner = JSONObjectWriter(continuing: &buffer)
         write(&inner)
-        buffer = inner.finish()
+        inner.finish(&buffer)
     }
 
     package mutating func array(_ write: (inout JSONArrayWriter) -> Void) {
         begin()
-        var inner = JSONArrayWriter(continuing: takeBuffer())
+        var inner = JSONArrayWriter(continuing: &buffer)
         write(&inner)
-        buffer = inner.finish()
+        inner.finish(&buffer)
     }
 
     private mutating func begin() {
@@ -154,14 +154,8 @@ package struct JSONArrayWriter: Sendable {
         isEmpty = false
     }
 
-    private mutating func takeBuffer() -> [UInt8] {
-        let taken = buffer
-        buffer = []
-        return taken
-    }
-
-    fileprivate mutating func finish() -> [UInt8] {
+    fileprivate mutating func finish(_ outer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "]"))
-        return takeBuffer()
+        swap(&buffer, &outer)
     }
 }

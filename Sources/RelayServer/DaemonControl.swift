@@ -15,8 +15,8 @@ package protocol DaemonControl: Sendable {
     /// The metrics as they are now, in that format.
     func metrics(_ format: MetricsText.Format) async -> [UInt8]
 
-    /// The last hour of a route, or of all where none is named, JSON.
-    func history(of route: String?) async -> [UInt8]
+    /// Composes beside every loop a document that takes a while where there are many routes.
+    func compose(_ document: @escaping @Sendable () -> [UInt8]) async -> [UInt8]
 
     /// Why requests are not served, or not as they should be; nil while they are.
     var unready: Problem? { get }

@@ -104,6 +104,54 @@ struct WriterTests {
         writer.element("a")
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"[1,"a"]"#)
     }
+
+    @Test("The bytes of a document move as it grows, and not with each object in it")
+    func nesting() {
+        let rows = 3_000
+        var (moves, copies) = (Moves(), Moves())
+        var json = JSONObjectWriter()
+        json.array("rows") { list in
+            for row in 0..<rows {
+                list.object { object in
+                    object.object("inner") { $0.member("row", row) }
+                    moves.look(at: object)
+                }
+                moves.look(at: list)
+            }
+        }
+        #expect(moves.count < 16)
+        var copying = CopyingWriter(buffer: [])
+        for _ in 0..<rows {
+            copying.object { copies.look(at: $0) }
+            copies.look(at: copying)
+        }
+        #expect(copies.count > rows, "the look sees a copy")
+    }
+}
+
+/// How often the storage of a writer's bytes was another one than before.
+private struct Moves {
+    private(set) var count = 0
+    private var last: UInt = 0
+
+    /// A writer begins with its array, and an array is the address of its storage.
+    mutating func look<Writer>(at writer: Writer) {
+        let place = unsafe withUnsafeBytes(of: writer) { unsafe $0.load(as: UInt.self) }
+        if place != last { (count, last) = (count + 1, place) }
+    }
+}
+
+/// A writer that gives its bytes on while a second reference to them is left, so that each nesting copies them.
+private struct CopyingWriter {
+    var buffer: [UInt8]
+
+    mutating func object(_ write: (inout CopyingWriter) -> Void) {
+        var inner = CopyingWriter(buffer: buffer)
+        inner.buffer.append(UInt8(ascii: "{"))
+        write(&inner)
+        buffer = inner.buffer
+        buffer.append(UInt8(ascii: "}"))
+    }
 }
 
 @Suite("Comparing JSON")

@@ -126,7 +126,7 @@ private struct NoControl: DaemonControl {
 
     func metrics(_ format: MetricsText.Format) async -> [UInt8] { [] }
 
-    func history(of route: String?) async -> [UInt8] { [] }
+    func compose(_ document: @escaping @Sendable () -> [UInt8]) async -> [UInt8] { document() }
 
     func constrained() -> [UInt8] { [] }
 

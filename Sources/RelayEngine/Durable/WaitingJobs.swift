@@ -9,7 +9,7 @@ extension DurableJobs {
     package func waiting(_ jobs: JobCounters, of route: String) -> [String: Int] {
         var waiting: [String: Int] = [:]
         func count(_ state: JobState, as reason: String) {
-            let count = jobs.counts[JobCounters.Group(route: route, state: state)] ?? 0
+            let count = jobs.count(state, of: route)
             if count > 0 { waiting[reason, default: 0] += count }
         }
         guard let entry = engine.snapshot.routes[route] else {

@@ -1,4 +1,5 @@
 import RelayBase
+import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayInterface
@@ -12,7 +13,9 @@ extension APICall {
         switch resource {
         case .version:
             return Answer(200, VersionDocument(version: server.control.version, role: caller.role).bytes)
-        case .status: return Answer(200, server.control.status())
+        case .status:
+            let control = server.control
+            return Answer(200, await control.compose { control.status() })
         case .metrics:
             _ = try query()
             let format = MetricsText.Format(fields)
@@ -37,8 +40,10 @@ extension APICall {
         case .shape: return try await shape(server)
         case .history:
             let route = try query()[HistoryDocument.route]
-            if let route { _ = try server.engine.snapshot.entry(route) }
-            return Answer(200, await server.control.history(of: route))
+            let (engine, time) = (server.engine, server.relay.ports.time)
+            if let route { _ = try engine.snapshot.entry(route) }
+            let names = route.map { [$0] } ?? engine.snapshot.routeNames
+            return Answer(200, await server.control.compose { HistoryDocument(names, engine, time).bytes })
         case .routes: return try await routes(server)
         case .route(let name, let part): return try await route(name, part, document, caller, server)
         case .stream: preconditionFailure("a stream is served as its body arrives")

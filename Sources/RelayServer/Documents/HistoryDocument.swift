@@ -1,9 +1,9 @@
-package import RelayBase
-package import RelayEngine
-package import RelayInterface
+import RelayBase
+import RelayEngine
+import RelayInterface
 
 /// An hour of figures of the routes, in columns of a minute.
-package struct HistoryDocument: Document {
+struct HistoryDocument: Document {
     private let beganAt: WallTime
     private let columns: Int
     private let routes: [(name: String, columns: [HistoryMachine.Column])]
@@ -11,7 +11,7 @@ package struct HistoryDocument: Document {
     static let route = Parameter.text("route", .queryText, "Tells of this route alone.")
 
     /// Of the routes named, which the configuration has.
-    package init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
+    init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
         let (history, snapshot) = (engine.history.present, engine.snapshot)
         let age = history.age(clock.now()).saturatedNanoseconds / 1_000_000
         beganAt = WallTime(milliseconds: clock.wallMilliseconds() - age)
@@ -21,7 +21,7 @@ package struct HistoryDocument: Document {
         }
     }
 
-    package static let members: [Member<HistoryDocument>] = [
+    static let members: [Member<HistoryDocument>] = [
         .required("interval_ms", .count, "How long a column is.") { _ in
             HistoryMachine.interval.saturatedNanoseconds / 1_000_000
         },

@@ -8,8 +8,7 @@ extension MetricsText {
         let others = Set(jobs.counts.keys.map(\.route)).subtracting(snapshot.routeNames).sorted()
         for route in snapshot.routeNames + others {
             for state in JobState.allCases {
-                let count = jobs.counts[JobCounters.Group(route: route, state: state)] ?? 0
-                add(.jobsByState, [route, state.name], count)
+                add(.jobsByState, [route, state.name], jobs.count(state, of: route))
             }
             for (reason, count) in durable.waiting(jobs, of: route).sorted(by: { $0.key < $1.key }) {
                 add(.jobsWaiting, [route, reason], count)

@@ -21,6 +21,9 @@ import RelayRoute
     @safe @exclusivity(unchecked) private var entries: [Entry] = []
     /// Routes of which only deliveries are passed through.
     @safe @exclusivity(unchecked) private var keptOnly: [Entry] = []
+    /// The configuration's routes of which no request has come yet: to prepare all at once would hold up the loop.
+    @safe @exclusivity(unchecked) private var untried: Set<String> = []
+    @safe @exclusivity(unchecked) private var snapshot: Snapshot?
     @safe @exclusivity(unchecked) var loan = PassThroughLoan()
     @safe @exclusivity(unchecked) var random = FastRandom()
     /// Of the request that is composed.
@@ -94,7 +97,7 @@ import RelayRoute
     func entry(_ base: UnsafePointer<UInt8>, _ name: Range<Int>) -> Entry? {
         let present = engine.version
         if present != version { reload(present) }
-        return unsafe find(base, name, entries)
+        return unsafe find(base, name, entries) ?? (untried.isEmpty ? nil : prepare(base, name))
     }
 
     /// The same where kept jobs of it may be.
@@ -119,13 +122,24 @@ import RelayRoute
         }
         (entries, keptOnly) = ([], [])
         loan.clear()
-        guard let upstreams else { return }
+        guard upstreams != nil else { return }
         let snapshot = engine.snapshot
-        for name in snapshot.routeNames {
-            guard let route = PassThroughRoute(snapshot, name) else { continue }
-            let entry = Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream))
-            if route.entry.ordinaryReason == nil { entries.append(entry) } else { keptOnly.append(entry) }
+        (self.snapshot, untried) = (snapshot, Set(snapshot.routeNames))
+    }
+
+    @inline(never)
+    private func prepare(_ base: UnsafePointer<UInt8>, _ name: Range<Int>) -> Entry? {
+        let bytes = unsafe UnsafeBufferPointer(start: base + name.lowerBound, count: name.count)
+        guard let name = untried.remove(unsafe String(decoding: bytes, as: UTF8.self)),
+            let upstreams, let snapshot, let route = PassThroughRoute(snapshot, name)
+        else { return nil }
+        let entry = Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream))
+        guard route.entry.ordinaryReason == nil else {
+            keptOnly.append(entry)
+            return nil
         }
+        entries.append(entry)
+        return entry
     }
 
     /// A kept connection to the route's upstream.

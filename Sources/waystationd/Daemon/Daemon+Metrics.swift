@@ -15,11 +15,8 @@ extension Daemon {
         await desk.text(format) { [self] in metricsNow(format) }
     }
 
-    func history(of route: String?) async -> [UInt8] {
-        // With many routes it takes a while, for which no loop is there.
-        await desk.thread.perform { [engine] in
-            HistoryDocument(route.map { [$0] } ?? engine.snapshot.routeNames, engine, SystemTime()).bytes
-        }
+    func compose(_ document: @escaping @Sendable () -> [UInt8]) async -> [UInt8] {
+        await desk.thread.perform(document)
     }
 
     private func metricsNow(_ format: MetricsText.Format) -> [UInt8] {

@@ -10,11 +10,14 @@ extension APICall {
     func routes(_ server: LoopServer) async throws(Problem) -> Answer {
         _ = try query()
         let view = try await RouteView(server)
-        var json = JSONObjectWriter()
-        json.array("routes") { list in
-            for name in view.names { view[name].write(into: &list) }
+        let document = await server.control.compose {
+            var json = JSONObjectWriter()
+            json.array("routes") { list in
+                for name in view.names { view[name].write(into: &list) }
+            }
+            return json.bytes
         }
-        return Answer(200, json.bytes)
+        return Answer(200, document)
     }
 
     /// One route, after an operator's word when the call brings one.

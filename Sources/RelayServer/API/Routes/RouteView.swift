@@ -7,7 +7,7 @@ import RelayJobs
 import RelayRoute
 
 /// The routes at a moment.
-struct RouteView {
+struct RouteView: Sendable {
     let snapshot: Snapshot
     private let durable: DurableJobs
     private let counters: JobCounters
