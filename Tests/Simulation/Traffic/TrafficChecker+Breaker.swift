@@ -233,8 +233,8 @@ extension TrafficChecker {
             case .answered, .fails: sides[place].fares[like] = .answered
             case .unsure where !isNew && !isTried: break
             case nil where !isNew && !isTried: break
-            // Nothing is noted of those that are not known and answer a probe.
-            case nil where flight.isProbe: sides[place].fares[like] = .unsure
+            // Nothing is noted of those that are not known and answer a probe, or were sent without a breaker.
+            case nil where flight.isProbe || flight.terms.breaker == nil: sides[place].fares[like] = .unsure
             case .unsure, nil: sides[place].fares[like] = .answered
             }
         } else if flight.isTrial || isTried {
