@@ -339,7 +339,11 @@ for target in package.targets where target.type != .system {
 // Rooms that no request goes through are made small instead of fast: fewer pages to read, to map and to keep. Much of
 // them is generic in what it fills or calls, of which the compiler would make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
-let small = ["RelayConfig", "RelayInterface", "RelaySystemd", "WaystationUI", "waystation", "waystationd"]
+let small = ["RelayConfig", "RelayInterface", "RelaySystemd", "WaystationUI", "waystation"]
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
+}
+// Its closures start the tasks of requests: without copies for them each would cost an allocation.
+for target in package.targets where target.name == "waystationd" {
+    target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

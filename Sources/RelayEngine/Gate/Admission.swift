@@ -24,7 +24,7 @@ package final class Admission: Sendable {
         _ entry: Snapshot.Entry,
         _ snapshot: Snapshot,
         _ context: JobContext,
-        _ terms: RequestTerms,
+        _ terms: __shared RequestTerms,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
         key: IdempotencyLocks.Held? = nil

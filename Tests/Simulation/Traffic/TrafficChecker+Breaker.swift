@@ -72,6 +72,7 @@ extension TrafficChecker {
         for (like, at) in sides[place].carried {
             if let at, at < now - window { continue }
             sides[place].fares[like] = at == nil ? .unsure : .answered
+            sides[place].noted[like] = at
         }
         sides[place].carried = [:]
         for (like, at) in sides[place].doubts where at >= now - window { sides[place].fares[like] = .unsure }
@@ -83,13 +84,14 @@ extension TrafficChecker {
 
     private func change(_ place: Int, openSince: Int64?) {
         if openSince == nil {
-            let answers = sides[place].answers
+            let answers = sides[place].noted
             let known = sides[place].fares.filter { $0.value != .fails }
             sides[place].carried = Dictionary(
                 uniqueKeysWithValues: known.map { ($0.key, $0.value == .answered ? answers[$0.key] : nil) }
             )
             sides[place].borne = sides[place].underWay.count
         }
+        sides[place].noted = [:]
         (sides[place].fares, sides[place].isTried) = ([:], false)
         sides[place].probed.order = order
         // A breaker that closes, or that an operator sets, begins anew.
@@ -227,14 +229,15 @@ extension TrafficChecker {
             let mayBeAnswered = [.answered, .unsure].contains(sides[place].fares[like])
             sides[place].fares[like] = mayBeAnswered ? .unsure : .fails
         } else if isAnswered {
+            sides[place].noted[like] = now
             // Of those of whom nobody asks one that began before says nothing.
             let isNew = flight.order > sides[place].changed
             switch sides[place].fares[like] {
             case .answered, .fails: sides[place].fares[like] = .answered
-            case .unsure where !isNew && !isTried: break
-            case nil where !isNew && !isTried: break
+            case _ where !isNew && !isTried: break
             // Nothing is noted of those that are not known and answer a probe, or were sent without a breaker.
-            case nil where flight.isProbe || flight.terms.breaker == nil: sides[place].fares[like] = .unsure
+            case nil where flight.isProbe: sides[place].fares[like] = .unsure
+            case _ where flight.terms.breaker == nil: sides[place].fares[like] = .unsure
             case .unsure, nil: sides[place].fares[like] = .answered
             }
         } else if flight.isTrial || isTried {

@@ -180,6 +180,8 @@ struct TrafficSide {
     var fares: [TrafficLike: Fare] = [:]
     /// Those that were answered when it closed, and have not failed since: when they were, nil where that is in doubt.
     var carried: [TrafficLike: Int64?] = [:]
+    /// When those were answered last while it was not closed: what comes while it is closed is not noted.
+    var noted: [TrafficLike: Int64] = [:]
     /// When those failed and were answered last.
     var failures: [TrafficLike: Int64] = [:]
     var answers: [TrafficLike: Int64] = [:]
