@@ -10,7 +10,7 @@ import RelayBase
 /// A round follows the users' numbers, so that no caller can bring its turn forward.
 package struct ClaimTurns: Sendable {
     /// A user's place in a round: 0 for jobs that were accepted before there were turns, 1 for callers without a user,
-    /// the user's number and 2 for all others.
+    /// and for others the user's number plus 2.
     package typealias Party = Int64
 
     /// The party whose turn was last; below every party before the first claim.
@@ -38,12 +38,13 @@ package struct ClaimTurns: Sendable {
         return isFull ? urgency(inRoundOf: party, due) : UrgencyTurns().next(due)
     }
 
-    /// Each second round has the most urgent or one below it, each fourth one two below, and so on: the shares of
-    /// `UrgencyTurns` without a memory.
+    /// The urgency that the number of the round gives: in one round of 2ⁿ, n below the most urgent.
+    ///
+    /// These are about the shares of `UrgencyTurns`, without a memory.
     private func urgency(inRoundOf party: Party, _ due: UInt8) -> Int {
         let first = due.trailingZeroBitCount
         let lowest = min(7, first + (round &+ UInt64(party)).trailingZeroBitCount)
-        return 7 - (due << (7 - lowest)).leadingZeroBitCount - (7 - lowest)
+        return lowest - (due << (7 - lowest)).leadingZeroBitCount
     }
 
     private var isFull: Bool { shares.count >= maxShares }
@@ -57,9 +58,10 @@ package struct ClaimTurns: Sendable {
             if !shares.isEmpty { shares[party] = nil }
             return
         }
-        guard shares[party] != nil || !isFull else { return }
-        shares[party, default: Share(round: round)].turns.took(urgency, due)
-        shares[party]?.round = round
+        guard var share = shares[party] ?? (isFull ? nil : Share(round: round)) else { return }
+        share.turns.took(urgency, due)
+        share.round = round
+        shares[party] = share
     }
 
     /// A party that had no turn in a whole round has nothing that waits.
