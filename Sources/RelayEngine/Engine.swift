@@ -9,7 +9,7 @@ import Synchronization
 package final class Engine: Sendable {
     package let time: any ClockSource
     let entropy: any Entropy
-    private let keys = IdempotencyLocks()
+    private let idempotencyLocks = IdempotencyLocks()
     private let current: Mutex<Snapshot>
     /// Counts the configurations.
     private let versions = Atomic<UInt64>(0)
@@ -117,9 +117,9 @@ package final class Engine: Sendable {
         let moment = time.now()
         if !isDurable, let pause = entry.state.pause(at: moment) { throw Engine.paused(pause, moment) }
         let id = JobID(milliseconds: now, random: (entropy.next(), entropy.next()))
-        var key: IdempotencyLocks.Held?
+        var key: IdempotencyLocks.Lock?
         if !isDurable, let text = terms.durable.idempotencyKey {
-            key = try keys.acquire(text, of: client, route: entry.route.name, by: id)
+            key = try idempotencyLocks.acquire(text, of: client, route: entry.route.name, by: id)
         }
         let context = JobContext(
             id: id,

@@ -46,10 +46,10 @@ package final class RequestRun {
     /// The request's permit, its idempotency key and its part in the count of those under way.
     private struct Lease: ~Copyable {
         private let engine: Engine
-        private let key: IdempotencyLocks.Held?
+        private let key: IdempotencyLocks.Lock?
         var permit: RouteState.Permit?
 
-        init(_ engine: Engine, _ key: IdempotencyLocks.Held?) {
+        init(_ engine: Engine, _ key: IdempotencyLocks.Lock?) {
             self.engine = engine
             self.key = key
             engine.running.add(1, ordering: .relaxed)
@@ -63,7 +63,7 @@ package final class RequestRun {
         }
 
         deinit {
-            key?.letGo()
+            key?.release()
             engine.running.subtract(1, ordering: .relaxed)
         }
     }

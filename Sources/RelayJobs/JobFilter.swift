@@ -1,8 +1,8 @@
 package import RelayBase
 
-/// Which jobs are meant; every part that is given must match.
+/// Selects jobs: every criterion that is given must match.
 package struct JobFilter: Hashable, Sendable {
-    /// When not empty, no other job is looked at.
+    /// Only these jobs, unless empty.
     package var ids: [JobID] = []
     package var route: String?
     /// Any of them; all when empty.
@@ -20,22 +20,22 @@ package struct JobFilter: Hashable, Sendable {
     package var label: String?
     /// The uid that handed the jobs over.
     package var user: UInt32?
-    /// Milliseconds since 1970 UTC, this one included.
+    /// Milliseconds since 1970 UTC, this one included: `created_after` of the API.
     package var createdFrom: Int64?
     /// Milliseconds since 1970 UTC, this one excluded.
     package var createdBefore: Int64?
     /// Jobs that are at this version.
     package var version: UInt64?
-    /// Whether a retry leaves alone the jobs in doubt that would not be sent by themselves; they match all the same.
+    /// Whether a retry excludes the jobs in doubt that are not sent by themselves; they match all the same.
     package var sparesUncertain = false
-    /// Whether a retry leaves alone the jobs whose place a newer one took: each would be sent after that one.
+    /// Whether a retry excludes the jobs that a newer one superseded: each would undo the effect of that one.
     package var sparesSuperseded = false
 
     package init() {}
 
     package init(ids: [JobID]) { self.ids = ids }
 
-    /// Why a retry leaves a job alone.
+    /// Why a retry excludes a job.
     package enum Spare: Sendable {
         /// It may have been carried out.
         case uncertain
@@ -43,9 +43,10 @@ package struct JobFilter: Hashable, Sendable {
         case superseded
     }
 
-    /// Why a retry leaves the job alone; nil where it does not.
+    /// Why a retry excludes the job; nil where it does not.
     package func spares(_ job: StoredJob) -> Spare? {
         if sparesSuperseded, job.end == .superseded { return .superseded }
+        // A queued job in doubt is sent by itself.
         let isSpared = sparesUncertain && job.isInDoubt && (job.state.isTerminal || job.state == .held)
         return isSpared ? .uncertain : nil
     }
@@ -67,7 +68,7 @@ package struct JobFilter: Hashable, Sendable {
 }
 
 extension JobFilter {
-    /// Whether such a job, which has no reason of its own, waits for its route as the filter wants it.
+    /// Whether a job without a stored reason waits for a paused route, and the filter asks for that.
     package func isPaused(_ state: JobState, _ route: String) -> Bool {
         reason == .routePaused && (state == .queued || state == .retrying) && pausedRoutes.contains(route)
     }

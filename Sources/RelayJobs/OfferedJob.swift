@@ -1,4 +1,6 @@
-/// A new job on its way to disk, as all who have to do with it hold it: a copy would count twenty owners of memory.
+/// A new job on its way to disk, shared by reference.
+///
+/// `NewJob` holds some twenty counted references, each of which a copy would retain.
 package final class OfferedJob: Sendable {
     package let job: NewJob
 

@@ -25,7 +25,7 @@ struct EventFeedTests {
     )
     func reading(count: Int, after: UInt64, limit: Int, numbers: [UInt64], lost: UInt64, next: UInt64) {
         let reading = feed(count).events(after: after, limit: limit)
-        #expect(reading.events.map(\.number) == numbers && reading.next == next)
+        #expect(reading.events.map(\.number) == numbers && reading.lastNumber == next)
         #expect(reading.gap == (lost > 0 ? .lost(lost) : nil))
         #expect(
             reading.events.allSatisfy { $0.event.route == "r\($0.number)" && $0.at == Int64($0.number) - 1 }
@@ -46,9 +46,9 @@ struct EventFeedTests {
         let reading = feed.events(after: after, limit: 10)
         #expect(reading.events.map(\.number) == numbers)
         #expect(reading.gap == (hasGap ? .unknown : nil))
-        #expect(reading.next == UInt64(1_000 + count))
+        #expect(reading.lastNumber == UInt64(1_000 + count))
         // It is told once.
-        #expect(feed.events(after: reading.next, limit: 10).gap == nil)
+        #expect(feed.events(after: reading.lastNumber, limit: 10).gap == nil)
     }
 
     @Test("The numbers of a later process are above those of an earlier one, and exact as a JSON double")
@@ -62,9 +62,9 @@ struct EventFeedTests {
     func fromNow() {
         let feed = feed(10)
         let reading = feed.events(after: nil, limit: 10)
-        #expect(reading.events.isEmpty && reading.gap == nil && reading.next == 10)
+        #expect(reading.events.isEmpty && reading.gap == nil && reading.lastNumber == 10)
         feed.heard(.notice(.configReloaded), at: 1)
-        #expect(feed.events(after: reading.next, limit: 10).events.map(\.kind) == [.configReloaded])
+        #expect(feed.events(after: reading.lastNumber, limit: 10).events.map(\.kind) == [.configReloaded])
     }
 
     @Test(

@@ -1,5 +1,5 @@
-/// A moment in UTC on the proleptic Gregorian calendar, without leap seconds.
-struct CivilDate: Equatable {
+/// A date and time of day in UTC on the proleptic Gregorian calendar, which need not be valid.
+struct CivilDate {
     var year: Int
     /// 1 to 12.
     var month: Int
@@ -21,13 +21,15 @@ struct CivilDate: Equatable {
             + Int64(hour * 3_600 + minute * 60 + second)
     }
 
-    /// Whether it names a moment; a leap second, written :60, passes (RFC 9110 §5.6.7).
+    /// Whether it names a moment.
+    ///
+    /// Second 60 passes and counts as the first of the next minute (RFC 9110 §5.6.7, RFC 3339 §5.7).
     var isValid: Bool {
-        (1...12).contains(month) && day >= 1 && day <= Self.length(ofMonth: month, year: year)
+        (1...12).contains(month) && day >= 1 && day <= Self.daysInMonth(month, year: year)
             && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
     }
 
-    private static func length(ofMonth month: Int, year: Int) -> Int {
+    private static func daysInMonth(_ month: Int, year: Int) -> Int {
         switch month {
         case 4, 6, 9, 11: 30
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -35,27 +37,29 @@ struct CivilDate: Equatable {
         }
     }
 
-    // Both conversions count from 0000-03-01 in eras of 400 years, 146,097 days each: with the leap day at a
-    // year's end, the days before month m (March = 0) are (153 m + 2) / 5.
+    // Both conversions count from 0000-03-01 in eras of 400 years, 146,097 days each (Hinnant, "chrono-Compatible
+    // Low-Level Date Algorithms"): with the leap day at a year's end, the days before month m (March = 0) are
+    // (153 m + 2) / 5, and the year of a day is found by taking the leap days off.
+    private static let daysToEpoch: Int64 = 719_468
 
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
-        let shifted = Int64(month <= 2 ? year - 1 : year)
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
+        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
         let dayOfYear = Int64((153 * ((month + 9) % 12) + 2) / 5 + day - 1)
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        return era * 146_097 + dayOfEra - daysToEpoch
     }
 }
 
 extension CivilDate {
-    /// Splits a moment between the years 1 and 9999.
+    /// Splits a moment, which callers bound to the years 1 to 9999.
     init(secondsSince1970 seconds: Int64) {
         let dayNumber = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let secondOfDay = Int(seconds - dayNumber * 86_400)
-        let shifted = dayNumber + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
+        let shiftedDay = dayNumber + Self.daysToEpoch
+        let era = (shiftedDay >= 0 ? shiftedDay : shiftedDay - 146_096) / 146_097
+        let dayOfEra = shiftedDay - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = Int(dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100))
         let shiftedMonth = (5 * dayOfYear + 2) / 153

@@ -65,7 +65,7 @@ extension Relay {
             ports: ports,
             vault: vault
         )
-        execution.sending = sending
+        execution.pending = sending
         execution.machine.granted()
         if let token { execution.machine.obtained(token, moment) }
         let outbound = try execution.machine.outbound(moment, signer: ports.signer)

@@ -24,7 +24,7 @@ extension Execution {
             }
         }
         machine.advised(disposition ?? .passOn, recall(), moment)
-        settle()
+        giveBackUnneeded()
     }
 }
 

@@ -26,7 +26,7 @@ extension Execution {
                         throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
                     }
                     let request = try machine.outbound(moment, signer: ports.signer)
-                    sending = try transport.sendNow(request, receiver)
+                    pending = try transport.sendNow(request, receiver)
                     return .sent
                 } catch {
                     machine.failed(error, moment)
@@ -35,12 +35,12 @@ extension Execution {
                 guard let result = readyToken else { return .waits }
                 obtained(result)
             case .pause:
-                guard let time = ports.promptTime, let until = pauseBegins() else { return .waits }
+                guard let time = ports.promptTime, let until = beginPause() else { return .waits }
                 if isGivenUp {
-                    pauseEnds(isCancelled: true)
+                    endPause(isCancelled: true)
                     break
                 }
-                sending = time.wake(receiver, at: until)
+                pending = time.wake(receiver, at: until)
                 return .sent
             case .wait: return .waits
             case .answer: break
@@ -61,14 +61,14 @@ extension Execution {
 
     /// Takes what came of the request that was sent, or of the wait.
     package func tell(_ result: PromptResult, _ receiver: any AnswerReceiver) -> Progress {
-        sending = nil
+        pending = nil
         switch result {
         case .answer(let inbound): machine.received(inbound, moment)
         case .failure(let failure): machine.failed(failure, moment)
         case .gone(let again):
-            self.again = again
+            resend = again
             return .waits
-        case .woken: pauseEnds(isCancelled: isGivenUp)
+        case .woken: endPause(isCancelled: isGivenUp)
         }
         return goOn(receiver)
     }

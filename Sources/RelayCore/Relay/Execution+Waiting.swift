@@ -6,7 +6,7 @@ import RelayRoute
 extension Execution {
     /// Drives a job from where it stands to its end; `leaving` is called when it is done with its upstream before that.
     package func run(leaving: () -> Void = {}) async {
-        if let again = again.take() { await send(again) }
+        if let again = resend.take() { await send(again) }
         while true {
             advance()
             switch machine.step {
@@ -64,7 +64,7 @@ extension Execution {
     @inline(never)
     private func collect(_ collecting: ExecutionMachine.Collecting) async {
         guard case .stream(let content) = collecting.inbound.response.body else { return }
-        content.bound(by: end)
+        content.bound(by: hardDeadline)
         let half = boundingHalf(content, limit: collecting.limit)
         let limit = half ?? collecting.limit
         guard await reserveMemory(for: content, limit: limit) else { return }
@@ -109,12 +109,12 @@ extension Execution {
 
     @inline(never)
     private func pause() async {
-        guard let until = pauseBegins() else { return }
+        guard let until = beginPause() else { return }
         do throws(CancellationError) {
             try await ports.time.sleep(until: until)
-            pauseEnds(isCancelled: false)
+            endPause(isCancelled: false)
         } catch {
-            pauseEnds(isCancelled: true)
+            endPause(isCancelled: true)
         }
     }
 }

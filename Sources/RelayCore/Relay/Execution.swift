@@ -2,36 +2,37 @@ import RelayBase
 package import RelayJobs
 package import RelayRoute
 
-/// Drives one job through preparation, attempts and recovery to its one outcome.
+/// Runs one job from preparation through its attempts to its outcome.
 ///
-/// `ExecutionMachine` makes the decisions; here is what they take. A class, so that the frames of the waiting code hold
-/// one reference. Confined to the job's task or, before it has one, to its loop.
+/// `ExecutionMachine` decides; this class does the work and reports back. It is a class so that the frames of waiting code
+/// hold one reference. It is not thread-safe: the job's event loop uses it until a task is started, and that task alone
+/// from then on.
 package final class Execution {
-    // No method of it leads back here (decision 169); so with every field that is declared unchecked.
+    // Unchecked: no method of the machine calls back into this object, so that two accesses never overlap.
     @safe @exclusivity(unchecked) var machine: ExecutionMachine
     let context: JobContext
     let ports: RelayPorts
     let vault: CredentialVault
-    /// The memory that the collected answer takes.
+    /// The memory reserved for the collected answer.
     var reservation: MemoryReservation?
-    /// The keeper of the request where a rule answers it and wants it kept; nil where nobody can keep it.
+    /// Keeps the request as a job where a `respond` rule asks for that; nil without a store of jobs.
     package var keeper: (any RequestKeeper)?
-    /// The ticket by which it waits for memory for the answer, where the job is one of a stream.
+    /// The place in the queue for memory of answers, for a job of a stream.
     package var ticket: AnswerTicket?
 
-    /// The wait without a task that is under way.
-    package internal(set) var sending: (any Sending)?
-    /// How the attempt goes on whose kept connection was gone.
-    var again: (@Sendable () async throws(Failure) -> InboundResponse)?
-    /// The leave of the attempt that is under way.
+    /// The request or timer that is pending while no task runs the job.
+    package internal(set) var pending: (any Sending)?
+    /// Repeats the attempt after its pooled connection turned out to be closed.
+    var resend: (@Sendable () async throws(Failure) -> InboundResponse)?
+    /// The traffic grant of the current attempt, which is given back exactly once.
     var grant: AttemptGrant?
-    /// Whether its answer's head is there, and its content on the way to the caller.
+    /// Whether the head of the answer was passed on; `grant` is held until the content ends.
     private var isAnswering = false
-    /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
+    /// Whether the job holds a part of the route's retry budget, which it spends or gives back.
     private var hasBudget = false
-    /// The turn of the attempt that waits for one.
+    /// The slot in the rate limit that is reserved for the attempt that waits for it.
     private var attemptSlot: RouteTrafficMachine.RateSlot?
-    /// Whether nobody wants the job any more, which its task, where it has one, may not know.
+    /// Whether the job was abandoned without a task; a task learns that by its own cancellation.
     private(set) var isGivenUp = false
 
     init(_ machine: consuming ExecutionMachine, ports: RelayPorts, vault: CredentialVault) {
@@ -42,38 +43,39 @@ package final class Execution {
     }
 
     deinit {
-        if isAnswering { answerEnded(.unwanted) } else if let grant { tell(AttemptFeedback(), grant) }
+        // The route would count what an abandoned job still holds for ever.
+        if isAnswering { answerEnded(.unwanted) } else if let grant { endAttempt(AttemptFeedback(), grant) }
         giveBackSlot()
         giveBackBudget()
     }
 
-    /// Gives up the job that has no task: its receiver is told.
+    /// Abandons a job without a task, and cancels its request.
     package func cancel() {
         giveUp()
-        sending?.cancel()
+        pending?.cancel()
     }
 
-    /// Gives up the job that has no task, whose receiver is told already, or will be.
+    /// Abandons a job without a task whose request is over, or will be.
     package func giveUp() { isGivenUp = true }
 
-    /// How the request ended that somebody waits for.
+    /// The outcome of a request whose caller waits.
     package var outcome: Outcome { machine.outcome(reservation: reservation) }
 
-    /// How the run of a kept job has ended.
+    /// The outcome of one delivery of a kept job.
     package var delivery: Delivery { machine.delivery(reservation: reservation) }
 
-    /// The present, as an event is told it.
+    /// The present, for an event of the machine.
     var moment: Moment {
         var moment = ports.moment
         if isGivenUp { moment.isCancelled = true }
         return moment
     }
 
-    /// The moment by which the attempt must be over, its credential included, as far as content does not move.
+    /// The deadline of the attempt with its credential; content that moves extends it.
     var deadline: Instant { machine.plan.deadline }
 
-    /// The moment by which it must be over, whatever moves.
-    var end: Instant { machine.plan.end?.moment ?? .distantFuture }
+    /// The deadline of the attempt that nothing extends.
+    var hardDeadline: Instant { machine.plan.end?.moment ?? .distantFuture }
 }
 
 extension RelayPorts {
@@ -82,9 +84,9 @@ extension RelayPorts {
     }
 }
 
-// Work without waiting: what others are told, what the route remembers, and a program's code that answers at once.
+// Steps that never suspend: feedback to the route, records, and hooks of a program that answer at once.
 extension Execution {
-    /// The credential of the attempt is there, or is known not to be had.
+    /// Takes the credential of the attempt, or why there is none.
     func obtained(_ result: Result<Token, Failure>) {
         switch result {
         case .success(let token): machine.obtained(token, moment)
@@ -92,18 +94,19 @@ extension Execution {
         }
     }
 
-    /// Does all that, up to the next step at which the job waits or ends.
+    /// Takes steps until the job waits or has ended.
     func advance() {
         while !machine.isQuiet {
+            // An attempt that was held back has no grant, and nothing to report.
             if let word = machine.takeFeedback(), let grant {
                 if machine.answersByStream {
                     answering(word, grant)
                 } else {
                     self.grant = nil
-                    tell(word, grant)
+                    endAttempt(word, grant)
                 }
             }
-            for note in machine.takeNotes() { tell(note) }
+            for note in machine.takeNotes() { handle(note) }
             switch machine.step {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
             case .grant: requestGrant()
@@ -111,14 +114,15 @@ extension Execution {
                 machine.begun(isConstrained: ports.isConstrained(for: context.route), moment)
             case .recall(_, let refusal):
                 machine.recalled(recall(after: refusal), moment)
+                // A consultation decides and gives back later.
                 if case .consult = machine.step { break }
-                settle()
+                giveBackUnneeded()
             case .classify(let inbound):
                 if let attempt = machine.attempt(answered: inbound, moment) {
                     hooks?.responded(inbound.response, attempt)
                 }
-                let found = hooks?.classify(inbound.response)
-                machine.classified(found, moment)
+                let verdict = hooks?.classify(inbound.response)
+                machine.classified(verdict, moment)
             case .recover(let failure, let response):
                 let recovered = hooks?.quickRecovery(failure, response)
                 machine.recovered(recovered, moment)
@@ -141,12 +145,12 @@ extension Execution {
         }
     }
 
-    /// The memory that the jobs of the route share, as far as a decision draws on it.
+    /// Gathers what the route knows for a decision, takes the retry budget that it needs, and records a refused token.
     func recall(after refusal: ExecutionMachine.TokenRefusal? = nil) -> RouteRecall {
         let now = ports.time.now()
         var recall = RouteRecall(random: ports.entropy.next())
         recall.cooling = context.memory.cooling(context.route, now: now)
-        recall.hasBudget = takesBudget(now)
+        recall.hasBudget = takeBudgetIfNeeded(now)
         if let stale = machine.stale {
             recall.stale = context.memory.answer(for: stale.key, maxAge: stale.maxAge, now: now)
         }
@@ -161,7 +165,7 @@ extension Execution {
         return recall
     }
 
-    private func tell(_ note: ExecutionMachine.Note) {
+    private func handle(_ note: ExecutionMachine.Note) {
         let upstream = machine.plan.upstream
         switch note {
         case .attemptFailed(let attempt):
@@ -183,7 +187,7 @@ extension Execution {
     }
 }
 
-// The dealings with the route's traffic.
+// Grants, slots of the rate limit and retry budget of the route.
 extension Execution {
     private func requestGrant() {
         let moment = moment
@@ -202,22 +206,22 @@ extension Execution {
             attemptSlot = nil
             machine.granted()
         case .held(let hold, let slot):
-            // An attempt that has waited for its turn in vain has had that turn.
+            // A slot is good for one try: an attempt that is held back again gets a new one, or none.
             attemptSlot = slot
             machine.held(hold, moment)
-            // Whether it goes elsewhere is decided only then.
+            // That step decides whether to fail over, and what becomes of the slot.
             if case .recall = machine.step { return }
             settleSlot()
         }
     }
 
-    /// The decision is known now: only a retry keeps its part of the budget.
-    func settle() {
+    /// Gives back the budget that no retry needs, and the slot that no wait needs.
+    func giveBackUnneeded() {
         if !machine.isRetry { giveBackBudget() }
         settleSlot()
     }
 
-    /// Only who waits where it stands keeps its turn.
+    /// Gives the slot back unless the job waits for it.
     private func settleSlot() {
         switch machine.step {
         case .hold, .grant: return
@@ -225,49 +229,49 @@ extension Execution {
         }
     }
 
-    /// The wait for the attempt's turn is over before it has come.
+    /// Gives an unused slot back.
     private func giveBackSlot() {
         guard let slot = attemptSlot.take() else { return }
         let now = ports.time.now()
         context.memory.traffic.tell(context.route, now) { $0.giveBack(slot, context.route, now) }
     }
 
-    /// A wait for nothing but a moment begins.
+    /// Begins a timed wait, which one `endPause` must follow: the route counts jobs that back off.
     ///
-    /// - Returns: that moment; nil where the job waits for something else.
-    func pauseBegins() -> Instant? {
+    /// - Returns: its end; nil where the job waits for something else.
+    func beginPause() -> Instant? {
         switch machine.step {
         case .hold(let hold): return hold.until
         case .wait(let until, _):
-            backOff(true)
+            backOff(begins: true)
             return until
         default: return nil
         }
     }
 
-    /// The moment has come, or nobody wants the job any more; once for each wait that began.
-    func pauseEnds(isCancelled: Bool) {
+    /// Ends a timed wait, at its moment or because the job was abandoned.
+    func endPause(isCancelled: Bool) {
         switch machine.step {
         case .hold:
             guard isCancelled else { return machine.heldOver(moment) }
             giveBackSlot()
         case .wait:
-            backOff(false)
+            backOff(begins: false)
             guard isCancelled else { return machine.waited(moment) }
         default: return
         }
         machine.cancelled(moment)
     }
 
-    /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
-    private func backOff(_ begins: Bool) {
+    /// Counts the job as backing off, or no longer: it takes no place in the upstream's window meanwhile.
+    private func backOff(begins: Bool) {
         if context.route.policy.traffic.isOff { return }
         let now = ports.time.now()
         context.memory.traffic.tell(context.route, now) { $0.backOff(begins) }
     }
 
-    /// Takes the part of the budget that a retry needs, where what comes next may be one.
-    private func takesBudget(_ now: Instant) -> Bool {
+    /// Takes a part of the retry budget, where the next attempt may be a retry that needs one.
+    private func takeBudgetIfNeeded(_ now: Instant) -> Bool {
         if hasBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
         hasBudget = context.memory.traffic.tell(context.route, now) { $0.takeBudget(context.route, now) }
         return hasBudget
@@ -280,9 +284,9 @@ extension Execution {
         context.memory.traffic.tell(context.route, now) { $0.giveBackBudget(now) }
     }
 
-    private func tell(_ word: AttemptFeedback, _ grant: AttemptGrant) {
+    private func endAttempt(_ word: AttemptFeedback, _ grant: AttemptGrant) {
         let verdict = context.memory.traffic.ended(
-            settled(grant),
+            excludingTransfer(grant),
             word,
             asked: { machine.asked(of: context) },
             of: context.route,
@@ -290,36 +294,37 @@ extension Execution {
             ports.time.now()
         )
         if let cause = verdict.blamed { machine.blamed(cause) }
-        tell(verdict.change)
+        record(verdict.change)
     }
 
     /// The time that its content took says nothing of how soon the upstream answers.
-    private func settled(_ given: AttemptGrant) -> AttemptGrant {
+    private func excludingTransfer(_ given: AttemptGrant) -> AttemptGrant {
         var grant = given
         grant.began = grant.began.advanced(by: machine.recovery.timeMoved)
         return grant
     }
 
-    /// The attempt is not over before its answer is.
+    /// Reports the head of the answer; `answerEnded` ends the attempt.
     private func answering(_ word: AttemptFeedback, _ grant: AttemptGrant) {
         isAnswering = true
         let change = context.memory.traffic.answering(
-            settled(grant),
+            excludingTransfer(grant),
             word,
             asked: { machine.asked(of: context) },
             of: context.route,
             random: ports.entropy.next(),
             ports.time.now()
         )
-        tell(change)
+        record(change)
     }
 
-    /// The content of its answer, which was on the way to the caller, has come to its end; told once.
+    /// Reports the end of the content that was on the way to the caller; a second call does nothing.
     package func answerEnded(_ end: AnswerEnd) {
         guard isAnswering else { return }
         isAnswering = false
         guard let grant = grant.take() else { return }
         if !end.isBroken, context.memory.traffic.answerEndedWell(grant, ports.time.now()) { return }
+        // The content ended badly: no latency is learnt from it.
         let change = context.memory.traffic.answerEnded(
             grant,
             AttemptFeedback(end, of: machine.recovery.attempts.last, on: context.route),
@@ -328,10 +333,10 @@ extension Execution {
             random: ports.entropy.next(),
             ports.time.now()
         )
-        tell(change)
+        record(change)
     }
 
-    private func tell(_ change: BreakerChange?) {
+    private func record(_ change: BreakerChange?) {
         guard let change else { return }
         ports.sink.record(.breakerChanged(route: context.route.name, change))
     }

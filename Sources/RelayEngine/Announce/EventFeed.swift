@@ -9,31 +9,31 @@ import Synchronization
 /// set back.
 package final class EventFeed: JobListener {
     private struct State {
-        var ring: [Told] = []
-        /// The number of the next event.
-        var next: UInt64
+        var ring: [Entry] = []
+        var nextNumber: UInt64
         var waiters: [ObjectIdentifier: Pending<Void>] = [:]
         var refusals = RefusalRation()
 
-        /// The number of the oldest event that is still there, or of the next one.
-        var first: UInt64 { next - UInt64(ring.count) }
+        /// The number of the oldest event in the ring; `nextNumber` where it is empty.
+        var oldestNumber: UInt64 { nextNumber - UInt64(ring.count) }
     }
 
-    package let capacity: Int
+    private let capacity: Int
     /// The number of the first event of this process.
-    private let first: UInt64
+    private let firstNumber: UInt64
     private let state: Mutex<State>
 
     package init(capacity: Int = 4096, first: UInt64 = 1) {
         self.capacity = max(1, capacity)
-        self.first = max(1, first)
-        state = Mutex(State(next: max(1, first)))
+        firstNumber = max(1, first)
+        state = Mutex(State(nextNumber: max(1, first)))
     }
 
-    /// Where the numbers of a process begin that starts at that moment, in milliseconds since 1970 UTC.
+    /// The first event number of a process that starts at that moment, in milliseconds since 1970 UTC.
     ///
-    /// No process tells of a thousand events a millisecond for long; a reader may hold a number as a JSON double.
+    /// No process keeps up a thousand events a millisecond, so the next one starts above its numbers.
     package static func firstNumber(at milliseconds: Int64) -> UInt64 {
+        // Below 2⁵³, so that a JSON reader can hold a number as a double.
         UInt64(min(max(1, milliseconds), 1 << 43)) * 1_000
     }
 
@@ -45,50 +45,52 @@ package final class EventFeed: JobListener {
             {
                 return [:]
             }
-            let told = Told(number: state.next, at: wall, kind: kind, event: event.shown)
+            let entry = Entry(number: state.nextNumber, at: wall, kind: kind, event: event.shown)
             if state.ring.count < capacity {
-                state.ring.append(told)
+                state.ring.append(entry)
             } else {
-                state.ring[index(state.next)] = told
+                state.ring[ringIndex(of: state.nextNumber)] = entry
             }
-            state.next += 1
+            state.nextNumber += 1
             guard !state.waiters.isEmpty else { return [:] }
             defer { state.waiters = [:] }
             return state.waiters
         }
+        // Outside the lock: a task that goes on may call back at once.
         for waiter in waiters.values { waiter.give(()) }
     }
 
-    private func index(_ number: UInt64) -> Int { Int((number - first) % UInt64(capacity)) }
+    private func ringIndex(of number: UInt64) -> Int { Int((number - firstNumber) % UInt64(capacity)) }
 
-    /// The events numbered above `number`, oldest first; with nil only what comes from now on.
+    /// The events numbered above `number`, oldest first; nil starts with the next event, 0 with the oldest.
     ///
-    /// With 0 everything that is there. Any other number that none of this process's events has is one of an earlier
-    /// process: everything is then new, and nobody knows what was missed.
+    /// A number that this process never gave is one of an earlier process: the reading has all events and the gap
+    /// `unknown`. The gap `lost` counts events that were overwritten since `number`.
     package func events(after number: UInt64?, limit: Int) -> Reading {
         state.withLock { state in
             var reading = Reading()
             guard let number else {
-                reading.next = state.next - 1
+                reading.lastNumber = state.nextNumber - 1
                 return reading
             }
-            let isKnown = number == 0 || (first - 1..<state.next).contains(number)
-            let after = isKnown ? max(number, first - 1) : state.first - 1
-            let lost = max(after, state.first - 1) - after
+            // A reader that came before the first event stands one below its number.
+            let isKnown = number == 0 || (firstNumber - 1..<state.nextNumber).contains(number)
+            let after = isKnown ? max(number, firstNumber - 1) : state.oldestNumber - 1
+            let lost = max(after, state.oldestNumber - 1) - after
             reading.gap = !isKnown ? .unknown : lost > 0 ? .lost(lost) : nil
-            reading.next = after + lost
-            let count = min(UInt64(max(0, limit)), state.next - 1 - reading.next)
+            reading.lastNumber = after + lost
+            let count = min(UInt64(max(0, limit)), state.nextNumber - 1 - reading.lastNumber)
             reading.events.reserveCapacity(Int(count))
             for _ in 0..<count {
-                reading.next += 1
-                reading.events.append(state.ring[index(reading.next)])
+                reading.lastNumber += 1
+                reading.events.append(state.ring[ringIndex(of: reading.lastNumber)])
             }
             return reading
         }
     }
 
     /// One event as a reader gets it.
-    package struct Told: Sendable {
+    package struct Entry: Sendable {
         package var number: UInt64
         /// Milliseconds since 1970 UTC.
         package var at: Int64
@@ -97,18 +99,18 @@ package final class EventFeed: JobListener {
     }
 
     package struct Reading: Sendable {
-        package var events: [Told] = []
-        /// The gap between `number` and the first one; nil when there is none.
+        package var events: [Entry] = []
+        /// The events that the reader missed before these; nil where it missed none.
         package var gap: Gap?
-        /// Where the next reading goes on.
-        package var next: UInt64 = 0
+        /// The number after which the next reading begins.
+        package var lastNumber: UInt64 = 0
     }
 
     /// Events that a reader will never see.
     package enum Gap: Hashable, Sendable {
-        /// So many are no longer there.
+        /// So many were overwritten.
         case lost(UInt64)
-        /// The reader last heard an earlier process.
+        /// The reader last read from an earlier process; how many it missed is not known.
         case unknown
     }
 
@@ -116,8 +118,8 @@ package final class EventFeed: JobListener {
     package func wait(after number: UInt64, by deadline: Instant, _ time: any TimeSource) async {
         let waiter = Pending<Void>()
         let waits = state.withLock { state in
-            if state.next - 1 <= number { state.waiters[ObjectIdentifier(waiter)] = waiter }
-            return state.next - 1 <= number
+            if state.nextNumber - 1 <= number { state.waiters[ObjectIdentifier(waiter)] = waiter }
+            return state.nextNumber - 1 <= number
         }
         guard waits else { return }
         _ = await cancelling(at: deadline, time) { await waiter.valueUnlessCancelled() }

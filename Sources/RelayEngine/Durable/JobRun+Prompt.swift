@@ -32,7 +32,7 @@ final class PromptRun: Sendable {
             guard let execution else { return (.waits, nil) }
             if isOver { execution.giveUp() }
             let progress = result.map { execution.tell($0, run) } ?? execution.goOn(run)
-            return (progress, execution.sending)
+            return (progress, execution.pending)
         }
     }
 

@@ -43,7 +43,7 @@ package final class StandInKeeper: RequestKeeper {
                 let deadline = intake.deadline(admission, since: began)
                 if let reason = try await undelivered(accepted.id, deadline) { return .refused(reason) }
             }
-            admission.letKeyGo()
+            admission.releaseIdempotencyKey()
             return .kept(KeptJobName(accepted.id, isReplayed: accepted.isReplayed))
         } catch {
             return .refused(error.detail)

@@ -18,7 +18,7 @@ package final class Admission: Sendable {
     /// The options asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
     private let keeping: DurableOptions?
     /// The idempotency key, which nobody else may use until the request is answered.
-    let key: IdempotencyLocks.Held?
+    let key: IdempotencyLocks.Lock?
 
     init(
         _ entry: Snapshot.Entry,
@@ -27,7 +27,7 @@ package final class Admission: Sendable {
         _ terms: __shared RequestTerms,
         isDurable: Bool = false,
         keeping: DurableOptions? = nil,
-        key: IdempotencyLocks.Held? = nil
+        key: IdempotencyLocks.Lock? = nil
     ) {
         (self.entry, self.snapshot, self.context) = (entry, snapshot, context)
         (self.isDurable, self.keeping, self.key) = (isDurable, keeping, key)
@@ -41,7 +41,7 @@ package final class Admission: Sendable {
     deinit { context.share?.end() }
 
     /// From now on the store knows the idempotency key: others with it need not wait for the answer.
-    package func letKeyGo() { key?.letGo() }
+    package func releaseIdempotencyKey() { key?.release() }
 
     /// The request to the core, with the body now at hand.
     package func request(_ body: Body) -> HTTPRequest {

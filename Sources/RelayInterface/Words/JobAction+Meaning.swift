@@ -1,17 +1,17 @@
 package import RelayJobs
 
 extension JobAction {
-    /// The effect of the action, and what to know before.
+    /// The effect of the action in a sentence, and the line `Do:` of the glossary.
     package var meaning: String {
         switch self {
         case .retry:
             """
-            Makes a waiting job due now, and gives one that is dead, cancelled or expired another life.
+            Makes a waiting job due now, and starts one that is dead, cancelled or expired again.
             Do: See waystation help jobs.
             """
         case .cancel:
             """
-            Ends a job that waits, and asks for the end of one that runs.
+            Cancels a waiting job, and asks a running one to stop.
             Do: See waystation help jobs.
             """
         case .hold:
@@ -21,18 +21,17 @@ extension JobAction {
             """
         case .release:
             """
-            Lets a held job go on.
+            Lets a held job wait for its next attempt again.
             Do: See waystation help jobs.
             """
         case .drop:
             """
-            Removes a job that is not running, with everything about it but its idempotency key.
+            Deletes a job that is not running, except for its idempotency key.
             Do: See waystation help jobs.
             """
         case .expunge:
             """
-            Removes what a job that is over was sent and answered: bodies, fields, query and the upstream's words. Its \
-            record stays.
+            Erases the content of a job that is over: bodies, fields, query and the upstream's words. Its record stays.
             Do: Cancel a job that is not over first. See waystation help jobs.
             """
         }

@@ -3,7 +3,7 @@ public import RelayRoute
 
 /// A step of your program that changes a request before it is sent, such as adding fields or a signature.
 ///
-/// An error of a step ends the job with the kind `preparation`. The attempt is not sent and no rule is asked; in the phase
+/// An error of a step ends the job with the kind `preparation`. The attempt is not sent and no recovery rule applies; in the phase
 /// `attempt`, earlier attempts may have been sent.
 public protocol PreparationStrategy: Sendable {
     /// When the step runs; by default before each attempt.
@@ -12,14 +12,15 @@ public protocol PreparationStrategy: Sendable {
     /// Returns the request to send.
     ///
     /// The relay cancels the task at the deadline of the attempt or, in the phase `job`, of the job. One second later it
-    /// stops waiting for the step, and the job fails.
+    /// stops waiting for the step, and the job fails; a step that ignores the cancellation goes on, and its result is
+    /// discarded.
     ///
     /// - Parameters:
     ///   - request: the request that the step before has returned. In the phase `attempt` the first step always gets
     ///     the request as it was before any attempt, so that nothing accumulates.
-    ///   - context: the job and the attempt.
+    ///   - context: the job, the attempt and the route.
     /// - Returns: the request that is sent, or that the next step sees.
-    /// - Throws: why the request cannot be made; the job ends with it.
+    /// - Throws: any error; the job ends with it.
     func prepare(_ request: HTTPRequest, context: PreparationContext) async throws -> HTTPRequest
 }
 
@@ -34,7 +35,7 @@ public struct PreparationContext: Sendable {
     public let job: String
     /// The number of the attempt, from 1; always 1 in the phase `job`.
     public let attempt: Int
-    /// The name of the service, which is also that of its route.
+    /// The name of the route, which is that of its service.
     public let route: String
 
     /// Makes a context for a test of a step.
@@ -50,7 +51,7 @@ public struct PreparationContext: Sendable {
     }
 }
 
-/// A step of preparation as a closure.
+/// A step of preparation made of a closure.
 public struct Prepare: PreparationStrategy {
     /// When the step runs.
     public let phase: PreparationPhase

@@ -1,8 +1,11 @@
 import Glibc
 
-/// Strings as C takes lists of them: each ends with a zero byte, the list with a null pointer.
+/// A null-terminated array of C strings, as `execvp` takes for arguments and environment.
+///
+/// No string may hold a NUL byte, at which C ends it.
 @safe
 package struct CStrings: ~Copyable {
+    /// Valid while this lives; a null pointer, which `count` leaves out, ends it.
     package let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
 
@@ -10,7 +13,8 @@ package struct CStrings: ~Copyable {
         count = strings.count
         unsafe pointers = .allocate(capacity: strings.count + 1)
         for (index, string) in strings.enumerated() {
-            unsafe (pointers + index).initialize(to: strdup(string))
+            guard let copy = unsafe strdup(string) else { fatalError("out of memory") }
+            unsafe (pointers + index).initialize(to: copy)
         }
         unsafe (pointers + count).initialize(to: nil)
     }

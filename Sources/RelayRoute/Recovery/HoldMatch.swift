@@ -1,7 +1,6 @@
 package import RelayBase
 
-// A circuit breaker or a rate limit can stop an attempt before it is sent. A rule that helps against the failures behind
-// that must help against it, too.
+// When a circuit breaker or a rate limit stops an attempt before it is sent, the rules for the failures behind that apply.
 extension RecoveryRule {
     /// Whether the rule applies to the failure.
     ///
@@ -11,9 +10,9 @@ extension RecoveryRule {
     /// |---|---|
     /// | `breaker_open` | 500, 502, 503, 504, `connection_refused`, `connection_terminated`, `http_response_timeout` |
     /// | `rate_limited` | 429, 503 |
-    /// | both | `cause`, the latest failure that led to it, under the name that the route has for it |
+    /// | both | `cause`, the latest failure that led to it, as the route classifies it |
     ///
-    /// A `retry` rule that does not name the failure itself has no attempt to give and counts as spent.
+    /// A `retry` rule that matches in this way alone does not retry; `RecoveryMachine` treats it as exhausted.
     package func matches(_ failure: Failure, isExhausted: Bool, _ cause: HoldCause? = nil) -> Bool {
         if on.matches(failure, isExhausted: isExhausted) { return true }
         guard failure.isHold, action.appliesBeforeSending else { return false }
@@ -22,6 +21,7 @@ extension RecoveryRule {
         return causes.contains { on.matches($0, isExhausted: isExhausted) }
     }
 
+    // The statuses that open a circuit breaker by default; `cause` has others.
     private static let breakerCauses =
         ([500, 502, 503, 504] as [Status]).map { answered($0) }
         + [FailureKind.connectionRefused, .connectionTerminated, .httpResponseTimeout].map {
@@ -37,7 +37,7 @@ extension RecoveryRule {
 }
 
 extension RecoveryRule.Action {
-    /// Whether it goes elsewhere, answers, or tries again.
+    /// Whether it helps an attempt that was not sent: it fails over, answers or retries.
     fileprivate var appliesBeforeSending: Bool {
         switch self {
         case .failover, .respond, .respondStale, .retry: true
@@ -46,7 +46,7 @@ extension RecoveryRule.Action {
     }
 }
 
-/// The failure for which an upstream is sent nothing, as rules are asked about it.
+/// The failure that made a circuit breaker or a rate limit stop attempts, as rules match it.
 package struct HoldCause: Hashable, Sendable {
     package var kind: FailureKind
     package var status: Status?
@@ -56,5 +56,6 @@ package struct HoldCause: Hashable, Sendable {
         self.status = status
     }
 
+    /// The failure to match, of which rules look at kind and status alone.
     package var failure: Failure { Failure(kind, sent: .answered, "", status: status) }
 }

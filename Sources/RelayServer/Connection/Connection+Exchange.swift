@@ -13,7 +13,7 @@ extension Connection: AnswerReceiver {
         } catch {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }
-            count(error, of: head)
+            countRefusal(error, of: head)
             answer(error, isHead: head.method == .head)
             return nil
         }
@@ -31,7 +31,7 @@ extension Connection: AnswerReceiver {
             return request
         } catch {
             keepsAlive = false
-            count(error, of: request.head)
+            countRefusal(error, of: request.head)
             answer(error, isHead: request.head.method == .head)
             return nil
         }

@@ -123,7 +123,7 @@ extension Connection {
         do throws(HTTPParseError) {
             result = try parser.parse(bytes)
         } catch {
-            tellUnread(Problem(error))
+            countUnreadRefusal(Problem(error))
             refuse(Problem(error))
             return bytes.count
         }
@@ -177,7 +177,7 @@ extension Connection {
         do throws(HTTPParseError) {
             used = try request.decoder.decode(bytes, into: &request.collected).consumed
         } catch {
-            count(Problem(error), of: request.head)
+            countRefusal(Problem(error), of: request.head)
             refuse(Problem(error))
             return bytes.count
         }
@@ -190,7 +190,7 @@ extension Connection {
     @discardableResult
     private func goOn(collecting request: ServerRequest) -> Bool {
         if request.collected.count > request.limit {
-            count(request.tooLarge, of: request.head)
+            countRefusal(request.tooLarge, of: request.head)
             refuse(request.tooLarge)
             return false
         }
@@ -385,7 +385,7 @@ extension Connection {
         guard request.received <= UInt64(request.limit) else {
             keepsAlive = false
             request.refusal = request.tooLarge
-            tell(request.tooLarge, of: request.head)
+            recordRefusal(request.tooLarge, of: request.head)
             throw Failure(.httpRequestError, sent: .unknown, request.tooLarge.detail)
         }
     }

@@ -7,7 +7,7 @@ import RelayRoute
 
 extension Problem {
     /// Whether the request itself is at fault, and nothing else records the refusal.
-    fileprivate var isOfRequest: Bool {
+    fileprivate var blamesRequest: Bool {
         switch status {
         // The limit that a request exceeds records it.
         case 429: false
@@ -19,36 +19,34 @@ extension Problem {
 }
 
 extension Connection {
-    /// Notes a request that was refused as it is, with the route its path names.
-    func tell(_ problem: Problem, of head: RequestHead) {
-        guard problem.code == .contentTooLarge || head.submits && problem.isOfRequest else { return }
+    /// Records a request that was refused for a fault of its own, with the route that its path names.
+    func recordRefusal(_ problem: Problem, of head: RequestHead) {
+        // An upload that is too large is recorded on every path, for its limit is an operator's.
+        guard problem.code == .contentTooLarge || (head.submits && problem.blamesRequest) else { return }
         let route = route(of: head)
         let target = route == nil ? nil : try? RelayTarget.parse(head.target)
-        note(
-            problem,
-            route: route,
-            method: head.method,
-            path: String((target.map { "/" + $0.remainder } ?? head.target).prefix { $0 != "?" })
-        )
+        let path = target.map { "/" + $0.remainder } ?? head.target
+        // The query may hold a secret.
+        record(problem, route: route, method: head.method, path: String(path.prefix { $0 != "?" }))
     }
 
-    /// Counts and notes a request whose head could not be read, or did not come in time.
-    func tellUnread(_ problem: Problem) {
+    /// Counts and records a request whose head could not be read, or did not come in time.
+    func countUnreadRefusal(_ problem: Problem) {
         // A connection without a slot is answered with why it has none, whatever it sent.
-        guard slot != nil, problem.isOfRequest else { return }
+        guard slot != nil, problem.blamesRequest else { return }
         server.problems.count(problem)
-        note(problem, route: nil, method: nil, path: "")
+        record(problem, route: nil, method: nil, path: "")
     }
 
     /// Refuses a request whose content does not come in time.
     func refuseSlow(_ problem: Problem) {
-        if let request { count(problem, of: request.head) }
+        if let request { countRefusal(problem, of: request.head) }
         refuse(problem)
     }
 
-    /// Counts and notes a request that was refused.
-    func count(_ problem: Problem, of head: RequestHead) {
-        tell(problem, of: head)
+    /// Counts and records a request that was refused.
+    func countRefusal(_ problem: Problem, of head: RequestHead) {
+        recordRefusal(problem, of: head)
         if head.submits { server.problems.count(problem, of: route(of: head)) }
     }
 
@@ -59,7 +57,7 @@ extension Connection {
         return server.engine.snapshot.routes[String(name)]?.route.name
     }
 
-    private func note(_ problem: Problem, route: String?, method: Method?, path: String) {
+    private func record(_ problem: Problem, route: String?, method: Method?, path: String) {
         let refused = RefusedRequest(
             route: route,
             method: method,

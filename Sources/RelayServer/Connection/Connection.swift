@@ -173,7 +173,7 @@ extension Connection {
         case .idle, .lingering, .closed: close()
         case .head:
             let problem = Problem(.requestTimeout, "the head did not arrive in time")
-            tellUnread(problem)
+            countUnreadRefusal(problem)
             refuse(problem)
         case .body: refuseSlow(bodyTime.stalled(now))
         // A stalled disk and a stalled upload are told of; at a stalled reader nobody is there to tell.

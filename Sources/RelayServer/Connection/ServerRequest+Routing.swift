@@ -86,7 +86,7 @@ extension ServerRequest {
             do throws(Problem) {
                 answer = try await self.answer(Caller(connection))
             } catch {
-                connection.tell(error, of: head)
+                connection.recordRefusal(error, of: head)
                 answer = Answer(error)
             }
             streaming = connection.write(answer, isHead: head.method == .head)

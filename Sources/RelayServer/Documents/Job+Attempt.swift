@@ -4,16 +4,17 @@ import RelayInterface
 import RelayJobs
 
 extension Job.Attempt {
-    /// An attempt; `start` is when its job was accepted, or first tried, in milliseconds since 1970.
+    /// Takes `start`, when a kept job was accepted or another one first tried, in milliseconds since 1970 UTC.
     init(_ attempt: Attempt, since start: Int64) {
         self.init()
         number = attempt.number
         upstream = attempt.upstream
         address = attempt.exchange?.address
         startedAt = WallTime(milliseconds: attempt.beganAt)
+        // The wall clock may have been set back since.
         startedAfter = max(0, attempt.beganAt.subtractingSaturating(start))
         isResent = attempt.exchange?.wasResent == true
-        // Nobody knows how long an attempt took that a crash cut short.
+        // A crash cut the attempt short: how long it took is not known.
         if attempt.failure?.kind != .interrupted {
             time = attempt.duration
             timing = attempt.exchange.map { Timing($0) }
@@ -71,7 +72,7 @@ extension Job.Attempt.Held {
 }
 
 extension Job.Failure {
-    /// A failure, wherever the API tells of one.
+    /// The failure in documents of the API; `upstream` failed, where the document names it.
     init(_ failure: Failure, of upstream: String? = nil) {
         self.init()
         kind = failure.kind.rawValue
@@ -85,13 +86,17 @@ extension Job.Failure {
     }
 }
 
-/// A part of the attempts of a job.
+/// One page of the attempts of a job.
 struct AttemptList: Document {
     let attempts: [Job.Attempt]
     let next: Int?
 
     static let members: [Member<AttemptList>] = [
         .required("attempts", .list(.named("Attempt")), "Oldest first.") { $0.attempts },
-        .required("next", .orNull(.integer(1...)), "What after is for the rest.") { $0.next },
+        .required(
+            "next",
+            .orNull(.integer(1...)),
+            "The value of `after` for the next page; null on the last one."
+        ) { $0.next },
     ]
 }

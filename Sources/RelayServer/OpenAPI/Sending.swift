@@ -11,24 +11,26 @@ enum Sending {
     // The relay also forwards methods of other names, for which OpenAPI 3.1 has no member, and refuses TRACE and CONNECT.
     private static let methods: [Method] = [.get, .put, .post, .delete, .options, .head, .patch]
 
+    /// The Path Item Object; it adds the problems of its operations to `problems`.
     static func item(_ problems: inout ProblemReplies) -> JSONValue {
-        let rest = PathParameter(
+        let remainder = PathParameter(
             name: "path",
             schema: .text,
             doc: "The path below the upstream's base. It may contain slashes, and a query may follow."
         )
         var members: [JSONValue.Member] = [
-            .init("parameters", .array([PathParameter.route.json, rest.json] + fields.map(\.json)))
+            .init("parameters", .array([PathParameter.route.json, remainder.json] + fields.map(\.json)))
         ]
         for method in methods {
-            let operation = operation(method).json(role: .submit, query: [], &problems)
-            members.append(.init(method.rawValue.lowercased(), operation))
+            let document = operation(method).json(role: .submit, query: [], &problems)
+            members.append(.init(method.rawValue.lowercased(), document))
         }
         return .object(members)
     }
 
     private static func operation(_ method: Method) -> Operation {
-        let operation = Operation(
+        // The id is sendGet, sendPost and so on.
+        let common = Operation(
             .sending,
             "send" + method.rawValue.prefix(1) + method.rawValue.dropFirst().lowercased(),
             "Send the request to the upstream of a route"
@@ -39,13 +41,14 @@ enum Sending {
                 + "where it knows the idempotency key."
         )
         .gives(.passedOn("The upstream's answer, or one in its stead.", codes))
-        guard [.put, .post, .patch].contains(method) else { return operation }
-        let charge = Operation.Content(
+        // Content of other methods has no defined meaning (RFC 9110 §9.3).
+        guard [.put, .post, .patch].contains(method) else { return common }
+        let body = Operation.Content(
             type: "*/*",
             schema: .anything,
             examples: ["charge": .object(["amount": .number(JSONNumber(17))])]
         )
-        return operation.takes(charge, isRequired: false)
+        return common.takes(body, isRequired: false)
     }
 
     private static let fields = RelayFields.standards + RelayFields.all

@@ -6,7 +6,7 @@ import RelayJobs
 import RelayPosix
 import RelayRoute
 
-/// A loop's part in passing deliveries through.
+/// Passes deliveries through on one event loop.
 struct LoopPassage: DeliveryPassage {
     let passThrough: LoopBound<PassThrough>
 
@@ -19,6 +19,7 @@ struct LoopPassage: DeliveryPassage {
     #endif
 
     func fields(of answer: PassThroughAnswer) -> HeaderFields {
+        // The field lines are copied as one block, into which the entries are offsets.
         let start = answer.runs.0.lowerBound
         var entries: [HeaderFields.Entry] = []
         entries.reserveCapacity(16)
@@ -32,6 +33,7 @@ struct LoopPassage: DeliveryPassage {
                 )
             )
         }
+        // Without the CRLF of the empty line.
         let lines = unsafe UnsafeBufferPointer(
             start: answer.base + start,
             count: answer.body.lowerBound - 2 - start
@@ -41,20 +43,21 @@ struct LoopPassage: DeliveryPassage {
 }
 
 extension PassThrough {
-    /// Bytes of a kept request that is passed through; more may not fit into the output with what is added to them.
+    /// The most bytes of a kept request that is passed through; the output has room for them and the fields added.
     private static let largestKept = 98_304
 
     /// Sends the first attempt of a kept job at once.
     ///
-    /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
+    /// - Returns: false where it is not plain or would have to wait; nothing is sent then, and nothing is held.
     func begin(_ claim: Claim, _ body: [UInt8], for receiver: any DeliveryReceiver) -> Bool {
-        guard isOn, let head = write(claim.job.record, body) else { return false }
+        guard isOn, let head = writeKeptRequest(claim.job.record, body) else { return false }
+        // Read back, so that a target or field that reads as another than was written takes the ordinary path.
         let (base, count) = unsafe (UnsafePointer(keptRequest.base), keptRequest.count)
         guard let line = unsafe PassThroughLine(base, count), line.route == head.route,
             line.fields == head.fields, let entry = unsafe keptEntry(base, line.route)
         else { return false }
         let (route, now, wall) = (entry.route, loop.now, clock.milliseconds)
-        // Another upstream than the one on record, or less time than an attempt has, is the ordinary path's.
+        // The ordinary path fails over, and shortens an attempt to the job's time, here from milliseconds.
         guard claim.job.begun?.upstream == route.plain.upstream.name,
             claim.job.expiresAt.map({ $0 &- wall > route.plain.attempt / 1_000_000 }) ?? true,
             !(route.plain.mayBeConstrained && relay.ports.isConstrained()),
@@ -86,10 +89,10 @@ extension PassThrough {
         return true
     }
 
-    /// Writes the request as its caller would have written it.
+    /// Writes the request in the form of HTTP/1.1, for the parser of callers' requests.
     ///
     /// - Returns: where the route's name stands and where the fields begin; nil where it is too large.
-    private func write(_ record: JobRecord, _ body: [UInt8]) -> (route: Range<Int>, fields: Int)? {
+    private func writeKeptRequest(_ record: JobRecord, _ body: [UInt8]) -> (route: Range<Int>, fields: Int)? {
         let lines = record.fields.storage.count + 4 * record.fields.count
         guard record.route.utf8.count + record.target.utf8.count + lines + body.count <= Self.largestKept
         else { return nil }

@@ -74,7 +74,7 @@ extension StoreWriter {
         var call = ClaimCall(route, number, begun, plain[number], turns[number] ?? ClaimTurns(), limit: limit)
         if try hasUsualDue(number) {
             try findQueues(number)
-            call.usualQueues = usual[number]?.count(by: now) ?? 0
+            call.usualQueueCount = usual[number]?.count(by: now) ?? 0
         }
         while call.left > 0, try claimNext(&call) {}
         turns[number] = call.turns

@@ -3,10 +3,10 @@ import RelayConfig
 import RelayHTTP
 import RelayInterface
 
-/// Every word that `waystation explain` explains: those of the interface, the faults of messages and the keys of the
+/// The meanings that `waystation explain` knows: words of the interface, faults of messages and keys of the
 /// configuration.
 enum Glossary {
-    /// The words but the keys of the configuration, which `keys` finds.
+    /// All words but the keys of the configuration, which `keys` finds.
     static let words = Word.Kind.allCases.flatMap(words)
 
     static func words(_ kind: Word.Kind) -> [Word] { kind == .fault ? faults : Word.all(kind) }
@@ -15,25 +15,26 @@ enum Glossary {
     ///
     /// Case, hyphens and blanks make no difference.
     static func meanings(of word: String) -> [Word] {
-        func plainly(_ word: String) -> String {
+        func folded(_ word: String) -> String {
             String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
         }
-        var plain = plainly(word)
+        var plain = folded(word)
+        // Events have this prefix in the types of CloudEvents.
         if plain.hasPrefix("waystation.") { plain.removeFirst("waystation.".count) }
-        let known = words.filter { plainly($0.name) == plain }
+        let known = words.filter { folded($0.name) == plain }
         return known.isEmpty ? keys(plain) : known
     }
 
-    /// The word or key that was probably meant.
+    /// The word or key that is closest by spelling.
     static func nearest(to word: String) -> String? {
         let parts = 1 + word.count { $0 == "." }
         return nearestWord(to: word, among: words.map(\.name) + ConfigurationKey.endings(of: parts))
     }
 
-    /// Keys of the configuration whose path ends so, as waystation.json(5) has them.
+    /// The keys of the configuration whose path ends in `name`, as in waystation.json(5).
     static func keys(_ name: String) -> [Word] {
         ConfigurationKey.named(name).map { key in
-            let value = "It takes \(key.what)" + (key.isRequired ? ", and has to be there." : ".")
+            let value = "It takes \(key.what)" + (key.isRequired ? ", and is required." : ".")
             return Word(
                 .key,
                 key.path,
@@ -46,6 +47,7 @@ enum Glossary {
     /// The faults that the parser of messages finds.
     private static var faults: [Word] {
         HTTPParseError.Code.allCases.map { code in
+            // An explanation may have a remedy behind a semicolon.
             let parts = code.explanation.split(separator: ";", maxSplits: 1).map { part in
                 let text = part.drop { $0 == " " }
                 return text.prefix(1).uppercased() + text.dropFirst() + "."
@@ -56,7 +58,7 @@ enum Glossary {
                 status: Int(code.status.rawValue),
                 parts[0],
                 causes:
-                    "A caller's request, answered with the status; or an upstream's answer, which is http_protocol_error.",
+                    "A malformed request, answered with this status, or a malformed answer, which fails with http_protocol_error.",
                 remedy: parts.count > 1 ? parts[1] : "Correct the program that sent the message."
             )
         }

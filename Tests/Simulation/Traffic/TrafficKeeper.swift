@@ -40,7 +40,7 @@ final class TrafficKeeper: RequestKeeper {
             if let second = world.value.admitAgain(admission) { await world.accept(second, told) }
         default: await world.accept(admission, told)
         }
-        admission.letKeyGo()
+        admission.releaseIdempotencyKey()
         return plant == .keepsSilently ? .refused("simulated") : .kept(name)
     }
 }

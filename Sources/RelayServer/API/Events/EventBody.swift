@@ -53,14 +53,14 @@ final class EventBody: BodySource {
             let reading = feed.events(after: after, limit: EventBody.batch)
             let output = compose(reading, at: time.wallMilliseconds())
             let nextBeat = state.withLock { state in
-                state.after = reading.next
+                state.after = reading.lastNumber
                 state.isHurried = !reading.events.isEmpty
                 if !output.isEmpty { state.nextBeat = time.now().advanced(by: EventBody.heartbeat) }
                 return state.nextBeat
             }
             if !output.isEmpty { return output }
             guard reading.events.isEmpty else { continue }
-            await feed.wait(after: reading.next, by: nextBeat, time)
+            await feed.wait(after: reading.lastNumber, by: nextBeat, time)
             guard time.now() >= nextBeat else { continue }
             state.withLock { $0.nextBeat = time.now().advanced(by: EventBody.heartbeat) }
             return beat(at: time.wallMilliseconds())
@@ -71,7 +71,7 @@ final class EventBody: BodySource {
     private func compose(_ reading: EventFeed.Reading, at milliseconds: Int64) -> [UInt8] {
         var output: [UInt8] = []
         if let lost = reading.gap {
-            let last = (reading.events.first?.number ?? reading.next &+ 1) &- 1
+            let last = (reading.events.first?.number ?? reading.lastNumber &+ 1) &- 1
             let gap = EventDocument.gap(lost, last: last, at: milliseconds)
             append(gap, .gap, last, to: &output)
         }

@@ -7,7 +7,7 @@ import RelayJobs
 
 /// An event as one line of JSON with the attributes of CloudEvents 1.0.
 enum EventDocument {
-    static func json(_ told: EventFeed.Told) -> [UInt8] {
+    static func json(_ told: EventFeed.Entry) -> [UInt8] {
         let event = told.event
         var json = begin(told.kind, at: told.at)
         json.member("id", String(told.number))

@@ -56,7 +56,7 @@ struct EventOptions {
         kinds = Set(try query.value(EventOptions.type))
     }
 
-    func wants(_ told: EventFeed.Told) -> Bool {
+    func wants(_ told: EventFeed.Entry) -> Bool {
         (route == nil || route == told.event.route) && (job == nil || job == told.event.job)
             && (kinds.isEmpty || kinds.contains(told.kind))
     }
