@@ -23,7 +23,11 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
 
         // The page for browsers: its documents, which the compiler reads into the daemon.
-        .target(name: "CPage", exclude: ["icon.svg", "page.css", "page.html", "script", "words.json"]),
+        .target(
+            name: "CPage",
+            dependencies: ["CZlib"],
+            exclude: ["icon.svg", "made", "page.html", "script", "style", "words.json"]
+        ),
 
         // No I/O; clocks, chance, disks and sockets are asked by ports alone.
         .target(name: "RelayJSON"),

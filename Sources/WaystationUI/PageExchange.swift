@@ -34,12 +34,13 @@ enum PageExchange {
     }
 
     private static let requestNames: [FieldName] = [
-        .accept, .contentType, .ifMatch, .ifNoneMatch, .prefer, FieldName(of: "last-event-id"),
+        .accept, .acceptEncoding, .contentType, .ifMatch, .ifNoneMatch, .prefer,
+        FieldName(of: "last-event-id"),
     ]
 
     private static let answerNames: [FieldName] = [
-        .contentType, .date, .location, .retryAfter, .preferenceApplied, FieldName(of: "etag"),
-        FieldName(of: "link"),
+        .contentType, .contentEncoding, .date, .location, .retryAfter, .preferenceApplied,
+        FieldName(of: "etag"), FieldName(of: "link"), FieldName(of: "vary"),
         FieldName(of: "allow"), FieldName(of: "cache-control"), FieldName(of: "content-security-policy"),
         FieldName(of: "x-content-type-options"), FieldName(of: "referrer-policy"),
         FieldName(of: "cross-origin-opener-policy"), FieldName(of: "cross-origin-resource-policy"),

@@ -1,5 +1,6 @@
 """Access: which callers may come in, how many, and what happens when descriptors or readers run out."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -141,6 +142,9 @@ class Access(RelayTest):
                 again = ask(read, "GET", path, [("If-None-Match", got["ETag"])])
                 self.assertEqual((again.status, again.body, again["ETag"]), (304, b"", got["ETag"]))
                 self.assertEqual(ask(read, "HEAD", path)["Content-Length"], str(len(got.body)))
+                small = ask(read, "GET", path, [("Accept-Encoding", "gzip, br")])
+                self.assertEqual((small["Content-Encoding"], small["Vary"]), ("gzip", "Accept-Encoding"))
+                self.assertEqual((gzip.decompress(small.body), got["Content-Encoding"]), (got.body, None))
                 self.assert_problem(relay.ask("GET", path), 403, "not_allowed")
                 with Caller(("127.0.0.1", port)) as caller:
                     caller.send(request("GET", path).replace(b"Host: relay.of.tests", b"Host: localhost"))

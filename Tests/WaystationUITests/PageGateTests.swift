@@ -276,13 +276,14 @@ struct PageGateTests {
             [
                 Self.own, Self.session, "Authorization: Bearer x", "Connection: keep-alive", "TE: trailers",
                 "Origin: http://w1.localhost:8311", "Accept: text/event-stream", "Last-Event-ID: 7",
-                "If-None-Match: \"a\"", "Waystation-Fallback: off", "X-Forwarded-For: 10.0.0.1",
+                "Accept-Encoding: gzip", "If-None-Match: \"a\"", "Waystation-Fallback: off",
+                "X-Forwarded-For: 10.0.0.1",
                 "User-Agent: b",
             ]
         )
         #expect(
             PageExchange.fields(toDaemon: head).pairs.map { $0.name.lowercased() }.sorted()
-                == ["accept", "if-none-match", "last-event-id"]
+                == ["accept", "accept-encoding", "if-none-match", "last-event-id"]
         )
     }
 
@@ -290,7 +291,8 @@ struct PageGateTests {
     func answers() {
         var fields = HeaderFields()
         for (name, value) in [
-            ("Content-Type", "text/html"), ("Set-Cookie", "waystation-8311=x"), ("Refresh", "0"),
+            ("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"),
+            ("Set-Cookie", "waystation-8311=x"), ("Refresh", "0"),
             ("Content-Security-Policy", "script-src *"), ("Service-Worker-Allowed", "/"), ("Date", "d"),
         ] { fields.append(name, value) }
         let shown = PageExchange.fields(toBrowser: fields, of: "/v1/jobs/x/response", socket: "/tmp/a b")
@@ -310,5 +312,6 @@ struct PageGateTests {
         #expect(version[FieldName(of: "waystation-socket")] == "%2Ftmp%2Fa%20b")
         let page = PageExchange.fields(toBrowser: fields, of: "/ui/", socket: nil)
         #expect(page[FieldName(of: "content-security-policy")] == "script-src *")
+        #expect(page[.contentEncoding] == "gzip" && page[FieldName(of: "vary")] == "Accept-Encoding")
     }
 }

@@ -110,34 +110,6 @@ const section = (key, title, ...content) => h("section#" + key, h("h2", title), 
 
 const heading = (...content) => h("h1#h1", { tabindex: -1 }, content);
 
-// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are "title.class";
-// a row is {key, class, cells}.
-function table(caption, columns, rows, classes = "") {
-  const cell = (content, index) => {
-    const [title, look = ""] = columns[index].split(".");
-    // On a card there is no room for what is not there.
-    const kind = `.${look} ${content === "–" ? "void" : ""}`;
-    return index ? h("td" + kind, { role: "cell", "data-title": title }, h("span", content))
-      : h("th" + kind, { role: "rowheader", scope: "row", "data-title": title }, content);
-  };
-  return h("div.scroll",
-    h("table." + classes, { role: "table" },
-      h("caption.unseen", caption),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        columns.map(column => {
-          const [title, look = ""] = column.split(".");
-          return h("th." + look, { scope: "col", role: "columnheader" }, title);
-        }))),
-      h("tbody", { role: "rowgroup" }, rows.map(row =>
-        h(`tr.${row.class || ""}#${row.key}`, { role: "row" }, row.cells.map(cell))))));
-}
-
-// Titles and what stands beside them; rows are [title, content], without content left out.
-function sheet(rows) {
-  return h("dl.sheet", rows.filter(([, content]) => !isNothing(content)).map(([title, content]) =>
-    h(typeof content === "string" && content.length > 48 ? "div.long" : "div", h("dt", title), h("dd", content))));
-}
-
 const link = (to, ...content) => h("a", { href: "#" + to }, ...content);
 const jobURL = id => "/v1/jobs/" + encodeURIComponent(id);
 const jobPath = id => "/job/" + encodeURIComponent(id);

@@ -61,10 +61,6 @@ async function readJobs(values, signal) {
     routes: readRoutes(signal) });
 }
 
-// A route that is not configured has no more than jobs.
-const whole = route => ({ upstreams: [], ...route });
-const readRoutes = async signal => (await read("/v1/routes", signal)).routes.map(whole);
-
 function showJobs(values, { list, routes = [] }) {
   if (!list) return heading("Kept jobs");
   const filter = filterOf(values);

@@ -1,104 +1,11 @@
-// Figures, times and commands as the command line tells them.
+// Words, figures and commands as the command line tells them.
 
 // The parts that are there, with a mark between them.
 const joined = (mark, ...parts) => parts.filter(part => !isNothing(part)).join(mark);
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const spaced = word => String(word).replaceAll("_", " ");
-const parsed = text => (text ? Date.parse(text) : NaN);
-
-// The daemon's clock, which need not be the browser's.
-const clock = {
-  ahead: 0,
-  now() { return Date.now() + this.ahead; },
-  learn(date) {
-    const ahead = Date.parse(date) - Date.now();
-    // The field has whole seconds.
-    if (!Number.isNaN(ahead)) this.ahead = Math.abs(ahead) > 2500 ? ahead : 0;
-  },
-};
 
 const decimals = (value, count) => (Math.round(value * 10 ** count) / 10 ** count).toFixed(count);
-
-// `0.4ms`, `12ms`, `1.25s`, `41m 3s`, `3d 4h`.
-function short(milliseconds) {
-  const bounded = Math.min(Math.max(0, milliseconds), 1e13);
-  if (bounded < 10) return decimals(bounded, 1) + "ms";
-  if (bounded < 1000) return decimals(bounded, 0) + "ms";
-  if (bounded < 60000) return decimals(bounded / 1000, 2) + "s";
-  const seconds = Math.floor(bounded / 1000);
-  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60];
-  if (days > 0) return `${days}d ${hours}h`;
-  return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
-}
-
-// A duration as the configuration spells it: `1m30s`.
-function exact(milliseconds) {
-  let rest = Math.floor(milliseconds);
-  if (!(rest > 0)) return "0s";
-  let text = "";
-  for (const [size, name] of [[86400000, "d"], [3600000, "h"], [60000, "m"], [1000, "s"], [1, "ms"]]) {
-    if (rest >= size) text += Math.floor(rest / size) + name;
-    rest %= size;
-  }
-  return text;
-}
-
-// A span in its largest unit: `12s`, `4m`, `3h`, `5d`.
-function span(milliseconds) {
-  const seconds = Math.floor(Math.max(0, milliseconds) / 1000);
-  if (seconds < 60) return seconds + "s";
-  if (seconds < 3600) return Math.floor(seconds / 60) + "m";
-  return seconds < 172800 ? Math.floor(seconds / 3600) + "h" : Math.floor(seconds / 86400) + "d";
-}
-
-// A moment that is told in few words has all of them at the pointer.
-const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
-
-// `Europe/Berlin (UTC+02:00)`, of `15:07:10 GMT+0200 (and its name)`.
-function zone() {
-  const text = new Date().toTimeString();
-  const name = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
-  return `${name} (UTC${text.slice(12, 15)}:${text.slice(15, 17)})`;
-}
-
-const age = text => (text ? span(clock.now() - parsed(text)) : "–");
-
-// Of a route's oldest job, which of very many is known to the minute only.
-const ageOfOldest = ({ oldest_job_at: text }) =>
-  parsed(text) % 60000 === 0 && clock.now() - parsed(text) < 60000 ? "<1m" : age(text);
-
-function until(text) {
-  if (!text) return "–";
-  return parsed(text) <= clock.now() ? "now" : span(parsed(text) - clock.now());
-}
-
-const comingText = text => parsed(text) <= clock.now() ? "now" : "in " + span(parsed(text) - clock.now());
-
-// The time that is left until then, as the timeline tells it.
-function left(text) {
-  const rest = Math.max(0, parsed(text) - clock.now());
-  return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
-}
-
-const time = date => date.toTimeString().slice(0, 8);
-// Swedes write `2025-11-20`.
-const day = date => date.toLocaleDateString("sv");
-const today = () => day(new Date(clock.now()));
-
-// `15:07:10` today, `Nov 20 15:07` this year, else `2025-11-20`.
-function moment(text) {
-  const date = new Date(parsed(text));
-  if (day(date) === today()) return time(date);
-  return day(date).slice(0, 4) === today().slice(0, 4)
-    ? date.toDateString().slice(4, 10).replace(" 0", " ") + " " + time(date).slice(0, 5) : day(date);
-}
-
-// With milliseconds, and the day when it is not today's.
-function precise(text) {
-  const date = new Date(parsed(text));
-  return (day(date) === today() ? "" : day(date) + " ") + time(date) + "." + String(date % 1000).padStart(3, "0");
-}
 
 function bytes(count) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -124,4 +124,3 @@ function troubleCard(key, isMild, title, ...texts) {
 }
 
 const routeTitle = ({ name, state }) => h("h3", link(routePath(name), name), " ", badge("route", state));
-

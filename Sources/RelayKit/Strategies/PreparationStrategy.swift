@@ -3,8 +3,8 @@ public import RelayRoute
 
 /// A step of your program that changes a request before it is sent, such as adding fields or a signature.
 ///
-/// An error of a step ends the job with the kind `preparation`. The attempt is not sent and no recovery rule applies; in the phase
-/// `attempt`, earlier attempts may have been sent.
+/// An error of a step ends the job with the kind `preparation`. The attempt is not sent and no recovery rule applies; in
+/// the phase `attempt`, earlier attempts may have been sent.
 public protocol PreparationStrategy: Sendable {
     /// When the step runs; by default before each attempt.
     var phase: PreparationPhase { get }

@@ -1,11 +1,11 @@
 import RelayBase
 
-/// The media types a caller reads, as its `Accept` has them (RFC 9110 §12.5.1).
+/// The media types a caller reads, as its `Accept` has them, or the codings of its `Accept-Encoding` (RFC 9110 §12.5).
 struct AcceptedTypes {
     private var qualities: [String: Double] = [:]
 
-    init(_ fields: HeaderFields) {
-        for range in fields.values(.accept).flatMap({ $0.split(separator: ",") }) {
+    init(_ fields: HeaderFields, _ name: FieldName = .accept) {
+        for range in fields.values(name).flatMap({ $0.split(separator: ",") }) {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
             guard let type = parts.first else { continue }
             let weight = parts.dropFirst().first { $0.hasPrefix("q=") }

@@ -31,53 +31,39 @@ enum PageDocument: CaseIterable {
         }
     }
 
-    var bytes: [UInt8] { Self.contents[self]?.bytes ?? [] }
+    /// As it was built in.
+    private var embedded: EmbeddedDocument {
+        switch self {
+        case .page: unsafe embedded_page_html()
+        case .script: unsafe embedded_page_js()
+        case .style: unsafe embedded_page_css()
+        case .words: unsafe embedded_words_json()
+        case .icon: unsafe embedded_icon_svg()
+        }
+    }
 
-    /// Of the content alone, so that a browser keeps what a restart has not changed.
-    var tag: String { Self.contents[self]?.tag ?? "\"\"" }
+    var compressed: [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: embedded.bytes, count: embedded.count))
+    }
 
-    private static let contents: [PageDocument: (bytes: [UInt8], tag: String)] = {
-        var contents: [PageDocument: (bytes: [UInt8], tag: String)] = [:]
-        for document in allCases {
-            let embedded =
-                switch document {
-                case .page: unsafe embedded_page_html()
-                case .script: unsafe embedded_page_js()
-                case .style: unsafe embedded_page_css()
-                case .words: unsafe embedded_words_json()
-                case .icon: unsafe embedded_icon_svg()
-                }
-            let source = unsafe Array(UnsafeBufferPointer(start: embedded.bytes, count: embedded.count))
-            let bytes =
-                switch document {
-                case .script: LeanScript(source).bytes
-                case .style: leanStyle(source)
-                // No text of JSON has a line's end.
-                case .words: source.filter { $0 != UInt8(ascii: "\n") }
-                case .page, .icon: source
-                }
-            // FNV-1a: two documents of one path differ by more than chance could make up for.
-            let digest = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    var inflated: [UInt8] {
+        let document = unsafe embedded
+        let size = unsafe inflated_count(document)
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            guard unsafe inflate_document(document, buffer.baseAddress) else {
+                preconditionFailure("zlib has no memory")
             }
-            contents[document] = (bytes, "\"\(String(digest, radix: 16))\"")
+            count = size
         }
-        return contents
-    }()
+    }
 
-    /// Without the blanks that only its authors read.
-    private static func leanStyle(_ bytes: [UInt8]) -> [UInt8] {
-        let marks = Set("{};,\n".utf8)
-        var lean: [UInt8] = []
-        for byte in bytes where byte != UInt8(ascii: "\n") {
-            // A blank before a colon parts two selectors.
-            let after = lean.last ?? UInt8(ascii: ";")
-            if byte == UInt8(ascii: " "), marks.contains(after) || after == UInt8(ascii: ":") { continue }
-            if marks.contains(byte), after == UInt8(ascii: " ") { lean.removeLast() }
-            if byte == UInt8(ascii: "}"), lean.last == UInt8(ascii: ";") { lean.removeLast() }
-            lean.append(byte)
+    /// Of the content alone, so that a browser keeps what a restart has not changed; another for each coding.
+    func tag(isCompressed: Bool) -> String {
+        // FNV-1a: two documents of one path differ by more than chance could make up for.
+        let digest = compressed.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
-        return lean
+        return "\"\(String(digest, radix: 16))\(isCompressed ? "-gz" : "")\""
     }
 
     /// The places that the page may load from, send to and be shown in: nothing but the relay that served it.
@@ -87,14 +73,16 @@ enum PageDocument: CaseIterable {
 
     /// The document, or 304 for whoever has it.
     func answer(to fields: HeaderFields) -> Answer {
-        let known = EntityTags(fields, .ifNoneMatch)
-        let isKnown = known.has(tag)
+        let codings = AcceptedTypes(fields, .acceptEncoding)
+        let isCompressed = (codings.quality(naming: "gzip") ?? codings.quality(naming: "*") ?? 0) > 0
+        let tag = tag(isCompressed: isCompressed)
+        let isKnown = EntityTags(fields, .ifNoneMatch).has(tag)
         var answer = Answer(
             isKnown ? 304 : 200,
-            isKnown ? [] : bytes,
+            isKnown ? [] : isCompressed ? compressed : inflated,
             type: type,
-            fields: [
-                ("ETag", tag), ("Content-Security-Policy", PageDocument.policy),
+            fields: (isCompressed ? [("Content-Encoding", "gzip")] : []) + [
+                ("ETag", tag), ("Vary", "Accept-Encoding"), ("Content-Security-Policy", PageDocument.policy),
                 ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
                 ("Cross-Origin-Opener-Policy", "same-origin"),
                 ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -1,0 +1,97 @@
+// What is done to every job that matches.
+
+const bulkValues = ({ rate, unknown }) => given({ rate, unknown: Boolean(unknown) });
+
+// Every job that matches: `filter` is that of the API.
+function bulkAction(word, filter, name) {
+  // Those that come after the count are not among them.
+  let before;
+  const body = (values, isDry, cursor, most) => ({
+    action: word, filter: { ...filter, created_before: before }, dry_run: isDry,
+    limit: Math.min(most, values.rate ? 10000 : 1000), ...bulkValues(values), ...given({ cursor }),
+  });
+  // Call by call, since one takes so many jobs and no more.
+  const perform = async (values, isDry, signal, most, progress) => {
+    const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0, superseded: 0 };
+    let cursor = null;
+    try {
+      do {
+        const answer = await ask("POST", "/v1/jobs/actions", body(values, isDry, cursor, most - sum.matched),
+          isDry ? signal : null);
+        for (const key of Object.keys(sum)) sum[key] += answer[key] || 0;
+        cursor = answer.next;
+        if (progress) progress(counted(sum, word, isDry));
+        if (cursor && !isDry && values.rate) await pause(answer.changed / perSecond(values.rate) * 1000, signal);
+      } while (cursor && !signal.aborted && sum.matched < most);
+    } catch (error) {
+      if (!isDry && sum.matched) error.done = sentence(counted(sum, word, isDry));
+      throw error;
+    }
+    return sum;
+  };
+  return action(name || titled(word), "operate", () => ({
+    title: `${titled(word)} every job that matches`,
+    text: [meaning("job_action", word).text,
+      ` It is for jobs with ${words(filter)}: they are counted first, and nothing is changed before you say so.`],
+    isGrave: word === "drop",
+    fields: word === "retry" ? [
+      { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s",
+        value: "" },
+      { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice",
+        isFlag: true },
+    ] : [],
+    command: values => bulkCommand(word, filter, values),
+    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.size, "job")}` : titled(word)),
+    count: async (values, signal, isAgain) => {
+      if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
+      const now = clock.now();
+      if (!isAgain) before = parsed(filter.created_before) < now ? filter.created_before : new Date(now).toISOString();
+      const sum = await perform(values, true, signal, Infinity);
+      return { told: sentence(counted(sum, word, true)), size: sum.matched - sum.left_alone, matched: sum.matched };
+    },
+    run: async (values, progress, signal, { matched }) =>
+      sentence(counted(await perform(values, false, signal, matched, progress), word, false)),
+  }));
+}
+
+const words = filter =>
+  Object.entries(filter).map(([name, value]) =>
+    `${name}=${[value].flat().join("|")}`).join(", ") || "anything at all";
+
+function perSecond(rate) {
+  const found = /^([1-9][0-9]{0,6})\/([smh])$/.exec(rate);
+  return found && Number(found[1]) / { s: 1, m: 60, h: 3600 }[found[2]];
+}
+
+const pause = (milliseconds, signal) => new Promise(resolve => {
+  const timer = setTimeout(resolve, milliseconds);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+});
+
+function counted(sum, word, isDry) {
+  let text = sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`;
+  if (!isDry) {
+    text += `, ${sum.changed} ${DONE[word]}`;
+    if (sum.asked) text += `, ${sum.asked} running asked to end`;
+    if (sum.body_expired) text += `, ${sum.body_expired} not: their bodies are no longer kept`;
+  }
+  if (sum.left_alone) text += `, ${sum.left_alone} left alone: they may have been carried out; ask the upstream first`;
+  if (sum.superseded) text += `, ${sum.superseded} left alone: a newer job took their place`;
+  return text;
+}
+
+// Commas separate the pairs of --where, so a value that has one is said to the interface itself, which takes 10000 jobs
+// in a call.
+function bulkCommand(word, filter, values) {
+  const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
+  const pairs = Object.entries(filter).flatMap(([name, value]) =>
+    [value].flat().map(one => `${names[name] || name}=${one}`));
+  if (pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
+    return curl("POST", "/v1/jobs/actions", { action: word, filter, dry_run: false, ...bulkValues(values) });
+  }
+  return command("jobs", word, "--where", pairs.join(",") || "all", values.unknown ? "--unknown" : [],
+    options({ rate: values.rate }));
+}
