@@ -92,7 +92,7 @@ extension TrafficChecker {
             sides[place].borne = sides[place].underWay.count
         }
         sides[place].noted = [:]
-        (sides[place].fares, sides[place].isTried) = ([:], false)
+        (sides[place].fares, sides[place].doubted, sides[place].isTried) = ([:], [:], false)
         sides[place].probed.order = order
         // A breaker that closes, or that an operator sets, begins anew.
         if openSince == nil {
@@ -228,6 +228,7 @@ extension TrafficChecker {
             // One failure of those that were answered is no reason to stop them.
             let mayBeAnswered = [.answered, .unsure].contains(sides[place].fares[like])
             sides[place].fares[like] = mayBeAnswered ? .unsure : .fails
+            if mayBeAnswered { sides[place].doubted[like] = order }
         } else if isAnswered {
             sides[place].noted[like] = now
             // Of those of whom nobody asks one that began before says nothing.
@@ -235,6 +236,7 @@ extension TrafficChecker {
             switch sides[place].fares[like] {
             case .answered, .fails: sides[place].fares[like] = .answered
             case _ where !isNew && !isTried: break
+            case .unsure where flight.order < sides[place].doubted[like] ?? 0: break
             // Nothing is noted of those that are not known and answer a probe, or were sent without a breaker.
             case nil where flight.isProbe: sides[place].fares[like] = .unsure
             case _ where flight.terms.breaker == nil: sides[place].fares[like] = .unsure

@@ -178,6 +178,8 @@ struct TrafficSide {
     var probeEnded: Int64 = 0
     /// Those of whom something is known since it opened.
     var fares: [TrafficLike: Fare] = [:]
+    /// When those that were answered failed, in the order of things: one that began before says nothing of them.
+    var doubted: [TrafficLike: Int] = [:]
     /// Those that were answered when it closed, and have not failed since: when they were, nil where that is in doubt.
     var carried: [TrafficLike: Int64?] = [:]
     /// When those were answered last while it was not closed: what comes while it is closed is not noted.
