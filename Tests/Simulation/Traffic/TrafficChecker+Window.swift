@@ -26,7 +26,7 @@ extension TrafficChecker {
             return
         }
         if isVague || flight.isMaybeProbe {
-            if width < before { sides[place].shrunk = now }
+            if width < before, !side.isRestarted { sides[place].shrunk = now }
             return
         }
         let load = flight.isProbe ? .nothing : sign.load
