@@ -38,7 +38,7 @@ struct TrafficTurns {
 
     /// Both sides wait, and nothing but the rate holds them back.
     private mutating func share(_ flight: TrafficFlight, _ checker: TrafficChecker) {
-        guard checker.bothWait(flight.terms) else {
+        guard checker.now > mixedUntil, checker.bothWait(flight.terms) else {
             (requests, kept) = (0, 0)
             return
         }
