@@ -182,9 +182,10 @@ extension TrafficChecker {
         if health == .fails, flight.terms.longest != nil, sign.asked ?? 0 > 0 { health = .nothing }
         lastEnd?.health = health
         fares(flight, health, isAnswered: sign.health == .works || sign.load == .fine, isVague)
-        guard health != .nothing, flight.order > sides[place].changed, sides[place].openSince == nil else {
-            return
-        }
+        // One whose caller gave up counts, or says nothing.
+        guard health != .nothing || isVague, flight.order > sides[place].changed,
+            sides[place].openSince == nil
+        else { return }
         let duration = now - flight.began - flight.moved
         sides[place].counts.append(
             TrafficSide.Count(
