@@ -91,7 +91,7 @@ class Shown(PageTest):
         self.assertEqual(found.returncode, 0, found.stderr)
         return found.stdout
 
-    def test_limits_notes_and_dead_letters_are_told_in_the_words_of_their_commands(self):
+    def test_limits_and_dead_letters_are_told_in_the_words_of_their_commands(self):
         self.view("#/route/billing", "What holds it back")
 
         def limits():
@@ -108,21 +108,6 @@ class Shown(PageTest):
 
         self.browser.wait(limits, "the limits are those of the command")
         self.view("#/", "Dead letters by cause")
-
-        def notes():
-            # How long ago it was passes between one look and the other.
-            text = re.sub(r", \d+[smhd] ago", "", plain(self.browser.text()))
-            lines = self.said("status", "--utc").splitlines()
-            # Below the table stands a sentence for each trouble, over several lines where it is long.
-            start = next(at for at, line in enumerate(lines) if line.startswith("ROUTE"))
-            below = lines[lines.index("", start) + 1:]
-            told = re.split(r"\n(?=\S)", "\n".join(below[:below.index("")]))
-            self.assertGreater(len(told), 4)
-            sentences = [
-                re.sub(r", \d+[smhd] ago", "", plain(note).split(": ", 1)[1].split(": waystation dead")[0]) for note in told]
-            return all(sentence[:1].upper() + sentence[1:] in text for sentence in sentences)
-
-        self.browser.wait(notes, "the notes of the status stand on the page")
 
         def dead():
             told = json.loads(self.said("dead", "-o", "json"))["groups"]
