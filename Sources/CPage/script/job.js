@@ -19,7 +19,7 @@ async function readCompanions(job, signal) {
 
 async function readJob(id, signal) {
   const job = { attempts: [], ...await read(jobURL(id), signal) };
-  return parts({ job, companions: readCompanions(job, signal) });
+  return parts({ job, companions: readCompanions(job, signal), status: read("/v1/status", signal) });
 }
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.

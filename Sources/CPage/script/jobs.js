@@ -58,7 +58,7 @@ async function readJobs(values, signal) {
   return parts({
     list: read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor,
       limit: String(PAGE) }), signal),
-    routes: readRoutes(signal) });
+    routes: readRoutes(signal), status: read("/v1/status", signal) });
 }
 
 function showJobs(values, { list, routes = [] }) {

@@ -42,15 +42,15 @@ const live = {
       // Another daemon may have taken the place of the one that was asked.
       daemon.isKnown = false;
       this.set("live");
-      this.onChange();
+      refresh.soon(freshness.isAway);
     };
     source.onerror = () => {
       if (this.source !== source) return;
       this.stop();
       // The browser's own way of trying again would not grow, and would say nothing.
-      const wait = Math.min(15000, 1000 * 2 ** this.retry) * (0.8 + Math.random() * 0.4);
+      const wait = grown(this.retry);
       this.retry += 1;
-      this.set("away", Date.now() + wait);
+      this.set("away", performance.now() + wait);
       this.timer = setTimeout(() => this.connect(), wait);
       this.onChange();
     };
@@ -71,6 +71,6 @@ const live = {
 
   set(state, next = 0) {
     Object.assign(this, { state, next });
-    showLive();
+    freshness.show();
   },
 };
