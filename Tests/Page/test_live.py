@@ -86,6 +86,18 @@ class Live(PageTest):
         self.scene.api("POST", f"/v1/jobs/{job}/cancel")
         self.browser.wait_text("cancelled by ", "(uid ", seconds=15)
 
+    def test_events_that_tell_the_same_are_one_line(self):
+        self.view("#/", "Latest events")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
+        self.browser.script("live.recent = []")
+        self.scene.keep("stock", "items", 5)
+
+        def told():
+            return [row for row in self.rows("Latest events") if "job.attempt.failed" in row["What"] and row["Route"] == "stock"]
+
+        self.browser.wait(lambda: [row["What"] for row in told()] == ["5 × job.attempt.failed"], "five are one line")
+        self.assertRegex(told()[0]["Last"], r"^\d+ ?s ago$")
+
     def test_a_daemon_that_is_away_is_told_of_and_its_return_too(self):
         self.scene.keep("down", "x", 1)
         self.view("#/", "Routes", "the latest failure, ")

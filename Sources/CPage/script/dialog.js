@@ -63,16 +63,16 @@ const dialog = {
 
   draw() {
     const { order, values, phase, told, isError } = this.state;
-    const change = ({ target: { name, type, checked, value } }) => {
+    const typed = ({ target: { name, type, checked, value } }) => {
       values[name] = type === "checkbox" ? (checked ? "yes" : "") : value.trim();
-      if (order.count) this.count();
-      else this.draw();
+      this.draw();
     };
+    const on = { input: typed, change: () => order.count && this.count() };
     const input = ({ name, options: words, isFlag, hint }) => words
-      ? h("select", { name, on: { change } }, words.map(text =>
+      ? h("select", { name, on }, words.map(text =>
         h("option", { value: text, selected: text === values[name] }, text)))
-      : isFlag ? h("input", { name, on: { change }, type: "checkbox" })
-        : h("input", { name, on: { change }, type: "text", placeholder: hint, autocomplete: "off", spellcheck: "false" });
+      : isFlag ? h("input", { name, on, type: "checkbox" })
+        : h("input", { name, on, type: "text", placeholder: hint, autocomplete: "off", spellcheck: "false" });
     const isBusy = phase === "counting" || this.isRunning;
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),

@@ -1,9 +1,10 @@
-// The stream of events: it says that something has changed, and keeps the last few for who wants to read them.
+// The stream of events: it says that something has changed, and keeps the last few for who wants to read them, those that
+// tell the same as one.
 const live = {
   source: null, retry: 0, timer: null, last: null, filter: "", count: 0, lost: 0,
   recent: [], onChange: () => {}, state: "off", next: 0,
 
-  // How many of the last events are kept.
+  // How many different ones of the last events are kept.
   room: 24,
   // Nothing of what happens all the time: the figures tell of it.
   quiet: ["job.accepted", "job.attempt.started", "job.succeeded", "heartbeat", "gap"],
@@ -57,8 +58,7 @@ const live = {
     const heard = event => {
       this.last = event.lastEventId || this.last;
       this.count += 1;
-      this.recent.push(event.data);
-      if (this.recent.length > this.room) this.recent.shift();
+      this.keep(JSON.parse(event.data));
       this.onChange();
     };
     for (const name of wanted) source.addEventListener(name, heard);
@@ -67,6 +67,16 @@ const live = {
       if (this.last) this.lost += JSON.parse(event.data).data.lost || 0;
       heard(event);
     });
+  },
+
+  // The newest stands last.
+  keep(event) {
+    const { route, upstream, state, status, kind, end, rule, lost } = event.data || {};
+    const key = JSON.stringify([event.type, route, upstream, state, status, kind, end, rule, lost]);
+    const at = this.recent.findIndex(one => one.key === key);
+    const [known] = at < 0 ? [] : this.recent.splice(at, 1);
+    this.recent.push({ key, event, count: (known?.count || 0) + 1 });
+    if (this.recent.length > this.room) this.recent.shift();
   },
 
   set(state, next = 0) {
