@@ -220,6 +220,9 @@ extension RouteMeter {
         return figures
     }
 
+    /// Failures that reached callers although the route never fails.
+    package var breaches: UInt64 { sum(.breaches) }
+
     /// Requests that took the ordinary path, by why; those that never happened are left out.
     package var ordinary: [(OrdinaryReason, UInt64)] {
         counted(OrdinaryReason.allCases) { $0.ordinary[$1].load(ordering: .relaxed) }
