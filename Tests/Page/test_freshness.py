@@ -93,13 +93,12 @@ class Freshness(PageTest):
     def test_a_daemon_that_stops_and_a_store_that_does_not_answer_are_told_first_and_nothing_is_offered(self):
         dead = self.scene.api("GET", "/v1/jobs?state=dead")["jobs"][0]["id"]
         for view, word in ("#/", "Routes"), ("#/jobs", "Failed by"), (f"#/job/{dead}", "What happened"), ("#/route/ok", "What holds it back"):
-            for change, told in (
-                    ("found.draining = true", "The daemon is stopping since"),
-                    ("found.storage.state = 'stalled'", "The job store does not answer since"),
-                    ("found.storage.state = 'gone'", "The job store does not answer since")):
+            for kind, told in (
+                    ("draining", "The daemon is stopping since"), ("store_stalled", "The job store does not answer since"),
+                    ("store_gone", "The job store does not answer since")):
                 with self.subTest(view=view, told=told):
                     self.view(view, word)
-                    self.answers("/v1/status", change)
+                    self.answers("/v1/troubles", f"found.troubles[0].kind = '{kind}'")
                     self.browser.wait_text(told, within="#away")
                     self.assertNotIn(True, self.browser.script(ENABLED))
                     self.assertFalse(self.is_stale(), "what was read is new")

@@ -71,9 +71,9 @@ const coming = at => span(at - performance.now() + 999);
 const AWAY = { unreachable: "The page's command has ended", no_answer: "The daemon does not answer" };
 
 // A daemon that answers, and can do nothing of what would be asked of it.
-function troubleWith({ status }) {
-  const { draining, storage = {} } = status || {};
-  if (draining) return { title: "The daemon is stopping", isAnswered: true, more: meaning("daemon", "draining").text };
-  return ["stalled", "gone"].includes(storage.state)
-    ? { title: "The job store does not answer", isAnswered: true, more: meaning("store", storage.state).text } : null;
+const HALTS = { draining: "The daemon is stopping", store_stalled: "The job store does not answer", store_gone: "The job store does not answer" };
+
+function troubleWith({ troubles: found }) {
+  const halt = found?.troubles.find(({ kind }) => kind in HALTS);
+  return halt ? { title: HALTS[halt.kind], isAnswered: true, since: halt.since, more: halt.relay } : null;
 }

@@ -4,7 +4,7 @@
 // when nothing is heard.
 const refresh = {
   view: null, timer: null, last: 0, pace: 1000, due: 0, failures: 0, isReading: false, isWanted: false,
-  stop: new AbortController(), states: new Map(), kept: {}, drawnAt: 0,
+  stop: new AbortController(), kept: {}, drawnAt: 0,
 
   soon(isNow) {
     const now = performance.now();
@@ -75,15 +75,8 @@ const refresh = {
       this.settle();
     } else morph(main, fresh);
     main.setAttribute("aria-busy", "false");
-    if (found?.routes) this.compare(found.routes);
-  },
-
-  // Tells who listens, and does not look, that a route is doing otherwise than before.
-  compare(routes) {
-    const changed = routes.filter(({ name, state }) => this.states.has(name) && this.states.get(name) !== state);
-    this.states = new Map(routes.map(({ name, state }) => [name, state]));
-    if (changed.length) tell(changed.slice(0, 5).map(({ name, state }) =>
-      `Route ${name}: ${spaced(state)}`).join("; "));
+    showGlance(this.kept);
+    announce(this.kept);
   },
 
   fail(error) {
@@ -139,6 +132,6 @@ function showFoot() {
 
 // The parts of a view, each as it is told when it could not be read.
 const PARTS = {
-  status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
+  troubles: "what is wrong", status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
   dead: "the dead letters", list: "the jobs", route: "the route", job: "the job", companions: "what else waits",
 };
