@@ -19,7 +19,7 @@ function hourOf(history, { name, jobs }) {
   // The last column still runs: what is told of "now" is the one before it, of times the latest of a few before that.
   const at = Math.max(0, hour.all.length - 2);
   const last = list => list.slice(Math.max(0, at - 4), at + 1).findLast(value => value !== null) ?? list.at(-1) ?? null;
-  return { ...counts, ...hour, rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
+  return { ...counts, ...hour, began: parsed(history.began_at), interval: history.interval_ms, rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
     p50now: last(hour.p50), p99now: last(hour.p99) };
 }
 
@@ -38,7 +38,7 @@ function hourText(hour) {
   const { requests, attempts } = hour;
   const helped = hour.fallbacks ? `, ${hour.fallbacks} answered by a stand-in` : "";
   const hasMore = attempts !== requests || hour.failedAttempts !== hour.failedRequests;
-  return "Last hour: " + joined("; ", (requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
+  return joined("; ", (requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
     attempts > 0 && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`);
 }
 
