@@ -51,7 +51,8 @@ extension RouteFacts {
 
     /// The troubles, the one first that its callers and kept jobs suffer from; `credentials` are those in trouble.
     package func troubles(_ credentials: [String: TroubleKind], _ wall: Int64) -> [Trouble] {
-        var found = held + (pause == nil ? failing(credentials) + spared : [])
+        var found = pause.map { [paused($0)] } ?? failing(credentials) + spared
+        found += forced
         if condition == .busy, found.isEmpty {
             found.append(of(.saturated, .route(name)) { $0.count = pending })
         }
@@ -92,37 +93,36 @@ extension RouteFacts {
         return trouble
     }
 
-    /// The words of operators and rules that are in force.
-    private var held: [Trouble] {
-        var found: [Trouble] = []
-        if let pause {
-            let who = pause.by.map(\.description) ?? pause.rule.map { "rule \($0)" }
-            var trouble = Trouble(
-                .routePaused,
-                who.map { .principal($0) } ?? .route(name),
-                since: pause.began,
-                told: "Paused\(who.map { " by \($0)" } ?? ""): \(pause.reason)",
-                more: pause.reason
-            )
-            trouble.next = pause.until
-            trouble.concerns(name)
-            found.append(trouble)
-        }
-        for upstream in upstreams where upstream.isForced {
-            let word = upstream.breaker == .forcedOpen ? "open" : "closed"
+    private func paused(_ pause: RoutePause) -> Trouble {
+        let who = pause.by.map(\.description) ?? pause.rule.map { "rule \($0)" }
+        var trouble = Trouble(
+            .routePaused,
+            who.map { .principal($0) } ?? .route(name),
+            since: pause.began,
+            told: "Paused\(who.map { " by \($0)" } ?? ""): \(pause.reason)",
+            more: pause.reason
+        )
+        trouble.next = pause.until
+        trouble.concerns(name)
+        return trouble
+    }
+
+    /// Breakers that an operator keeps as they are; failures are those of the upstream.
+    private var forced: [Trouble] {
+        upstreams.filter(\.isForced).map { upstream in
+            let word = upstream.isCut ? "open" : "closed"
             var trouble = Trouble(
                 .breakerForced,
                 .upstream(upstream.origin),
-                state: upstream.breaker == .forcedOpen && condition == .failing ? .failing : nil,
+                state: upstream.isCut && condition == .failing ? .failing : nil,
                 since: upstream.since,
                 told: "\(upstream.origin): An operator keeps the breaker \(word).",
                 more: word
             )
             trouble.next = upstream.until
-            trouble.concerns(name, upstream)
-            found.append(trouble)
+            trouble.concerns(name, RouteFacts.Upstream(upstream.name, upstream.origin))
+            return trouble
         }
-        return found
     }
 
     private var isFailing: Bool { condition == .failing || condition == .degraded }
@@ -130,13 +130,13 @@ extension RouteFacts {
     /// Upstreams that fail, or the credential for want of which the route does, worst first.
     private func failing(_ credentials: [String: TroubleKind]) -> [Trouble] {
         var failing = upstreams.filter {
-            !$0.isForced && ($0.isOpen || isFailing && upstreams.count > 1 && $0.isFailing)
+            !$0.isCut && ($0.isOpen || isFailing && upstreams.count > 1 && $0.isFailing)
         }
         if failing.isEmpty, isFailing {
-            let known = upstreams.compactMap { one in one.isForced ? nil : one.most.map { (one, $0) } }
+            let known = upstreams.compactMap { one in one.isCut ? nil : one.most.map { (one, $0) } }
             failing = known.min { FailureCount.stands($0.1, before: $1.1) }.map { [$0.0] } ?? []
             // Nobody else is to be blamed where nothing is sent as an operator wants it.
-            if failing.isEmpty, !upstreams.contains(where: \.isForced) {
+            if failing.isEmpty, !upstreams.contains(where: \.isCut) {
                 var trouble = Trouble(.upstreamFailing, .route(name), state: state, since: since)
                 trouble.concerns(name)
                 if let last { trouble.note(last) }
@@ -201,7 +201,9 @@ extension RouteFacts {
 }
 
 extension RouteFacts.Upstream {
-    fileprivate var isForced: Bool { breaker == .forcedOpen || breaker == .forcedClosed }
+    fileprivate var isForced: Bool { isCut || breaker == .forcedClosed }
+    /// Whether an operator has nothing sent to it.
+    fileprivate var isCut: Bool { breaker == .forcedOpen }
     fileprivate var isOpen: Bool { breaker == .open || breaker == .probing }
 
     /// The most frequent failure; that nothing was sent for the breaker is none where there are others.

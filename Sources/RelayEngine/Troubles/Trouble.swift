@@ -24,7 +24,7 @@ package struct Trouble: Sendable {
         case reload
         case resume(route: String)
         case breakerAuto(route: String, upstream: String)
-        case jobs(JobAction, JobState, route: String?, failure: FailureKind?)
+        case jobs(JobAction, JobState, route: String?, failure: FailureCount.Name?)
     }
 
     package let kind: TroubleKind
@@ -193,7 +193,7 @@ extension Trouble {
     /// The advice, with the route where there is one.
     package var remedy: String {
         var text = kind.word.remedy
-        if case .upstream = subject, kind != .throttled,
+        if case .upstream = subject, kind != .throttled, kind != .breakerForced,
             let most = failures.first?.name.kind ?? lastFailure?.kind,
             most != .httpStatus, most != .breakerOpen, let own = most.own
         {
@@ -215,7 +215,7 @@ extension Trouble {
         case .jobsHeld: return .jobs(.release, .held, route: route, failure: nil)
         case .jobsRetrying: return .jobs(.retry, .retrying, route: route, failure: nil)
         case .upstreamUnreachable, .upstreamFailing, .credentialFailing, .credentialRefused, .throttled:
-            let failure = failures.first?.name.kind
+            let failure = failures.first?.name
             // Without a route and a kind it would be the jobs of everybody.
             guard retrying > 0, route != nil || failure != nil else { return nil }
             return .jobs(.retry, .retrying, route: route, failure: route == nil ? failure : nil)

@@ -162,21 +162,19 @@ private struct TroubleCall {
             command = "breaker \(route)/\(upstream) auto"
         case .jobs(let act, let state, let route, let failure):
             (word, path) = (act == .retry ? "Try again now" : "Release", "/v1/jobs/actions")
-            let filter = [("route", route), ("state", state.name), ("failure_kind", failure?.rawValue)]
-                .compactMap { name, value in value.map { (name, $0) } }
+            let filter: [JSONValue.Member?] = [
+                route.map { .init("route", .string($0)) }, .init("state", .array([.string(state.name)])),
+                failure.map { .init("failure_kind", .string($0.kind.rawValue)) },
+                failure?.status.map { .init("status", .number(JSONNumber(Int($0.rawValue)))) },
+            ]
             document = [
-                .init("action", .string(act.rawValue)),
-                .init(
-                    "filter",
-                    .object(
-                        filter.map { name, value in
-                            .init(name, name == "state" ? .array([.string(value)]) : .string(value))
-                        }
-                    )
-                ),
+                .init("action", .string(act.rawValue)), .init("filter", .object(filter.compactMap { $0 })),
                 .init("dry_run", .bool(false)),
             ]
-            let clauses = filter.map { "\($0 == "failure_kind" ? "kind" : $0)=\($1)" }.joined(separator: ",")
+            let clauses = [
+                route.map { "route=\($0)" }, "state=\(state.name)", failure.map { "kind=\($0.kind)" },
+                failure?.status.map { "status=\($0.rawValue)" },
+            ].compactMap { $0 }.joined(separator: ",")
             command = "jobs \(act.rawValue) --where \(clauses)"
         }
     }
