@@ -63,7 +63,7 @@ function times(hour, height, [low, wide], at) {
       ? h("circle." + look, { cx: run[0][0], cy: run[0][1], r: 1.5 }) : h("polyline." + look, { points: run.join(" ") }));
   };
   return drawing("bars", HOUR, height,
-    `Times of the last hour: half within ${short(p50now || 0)}, 99 of 100 within ${short(p99now || 0)} lately`,
+    `Times of the last hour: half within ${took(p50now || 0)}, 99 of 100 within ${took(p99now || 0)} lately`,
     [curve("p99", p99), curve("p50", p50), pointer(hour, at, height)]);
 }
 
@@ -119,10 +119,10 @@ function timesChart(hour) {
   const scale = powers(hour);
   if (!scale) return null;
   const [low, wide] = scale;
-  return chart("times", `Times of its ${hour.what}s`, hour, [1, 0.5, 0].map(part => short(10 ** (low + part * wide))),
+  return chart("times", `Times of its ${hour.what}s`, hour, [1, 0.5, 0].map(part => took(10 ** (low + part * wide))),
     at => times(hour, 80, scale, at),
-    at => hour.p50[at] === null ? "no answer" : `half within ${short(hour.p50[at])}, 99 of 100 within ${short(hour.p99[at] ?? hour.p50[at])}`,
-    hour.p50now === null ? "No times lately" : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`);
+    at => hour.p50[at] === null ? "no answer" : `half within ${took(hour.p50[at])}, 99 of 100 within ${took(hour.p99[at] ?? hour.p50[at])}`,
+    hour.p50now === null ? "No times lately" : `Lately half within ${took(hour.p50now)}, 99 of 100 within ${took(hour.p99now ?? hour.p50now)} (lower and upper line)`);
 }
 
 // A share of a limit.

@@ -33,7 +33,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
         ["Retries", retriesText(route)], ["Rate", rateLimitText(route)],
         ["Credential", route.credential
           && [route.credential, " ", credential ? badge("credential", credential.state) : "not fetched",
-          credential?.expires_in_seconds && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
+          credential?.expires_in_seconds && ` expires in ${took(credential.expires_in_seconds * 1000)}`]],
       ]),
       table("Upstreams", ["Upstream", "Breaker", "Under way", "What it is spared", "Last failure", "Act.acts"],
         route.upstreams.map(upstream => ({
