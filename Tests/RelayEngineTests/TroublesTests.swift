@@ -1,8 +1,11 @@
 import RelayBase
 import RelayCore
+import RelayEngineBench
 import RelayInterface
 import RelayJobs
 import RelayRoute
+import RelayTestSupport
+import Synchronization
 import Testing
 
 @testable import RelayEngine
@@ -361,5 +364,42 @@ struct TroublesTests {
         var paused = RouteFacts("r")
         paused.pause = RoutePause(reason: "x", began: 1)
         #expect(action([paused]).contains("resume"))
+    }
+}
+
+@Suite("The troubles of an engine are those of its routes", .runQueue, .timeLimit(.minutes(1)))
+struct EngineTroublesTests {
+    private func troubles(_ bench: DurableBench) -> Troubles {
+        Troubles(bench.engine, bench.jobs, DaemonFacts())
+    }
+
+    @Test(
+        "A kept job that fails is a trouble of its upstream until it is delivered, a pause one of its route"
+    )
+    func life() async throws {
+        let isDown = Atomic<Bool>(true)
+        let bench = DurableBench { _ in isDown.load(ordering: .relaxed) ? .answer(503) : .answer(200) }
+        try await bench.start()
+        #expect(troubles(bench).count == 0)
+        let id = try await bench.submit()
+        try await bench.job(id, is: .retrying)
+        let began = bench.time.wallMilliseconds()
+        // The next sweep counts the jobs.
+        bench.time.advance(by: .seconds(1))
+        await bench.until { troubles(bench).worst.first?.retrying == 1 }
+        let told = troubles(bench)
+        let first = try #require(told.worst.first)
+        #expect(told.count == 1 && first.id == "upstream_failing/unix:/one" && first.state == .failing)
+        #expect(first.since == began && first.lastFailure?.status == 503)
+        #expect(first.waiting == 1 && first.oldest != nil && first.next != nil && first.upstreams == ["one"])
+        isDown.store(false, ordering: .relaxed)
+        bench.time.advance(by: .seconds(5))
+        try await bench.job(id, is: .succeeded)
+        bench.time.advance(by: .seconds(61))
+        await bench.until { troubles(bench).count == 0 }
+        try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
+        #expect(troubles(bench).worst.map(\.cause) == ["Paused: a test"])
+        #expect(troubles(bench).state == .paused)
+        #expect(await bench.stop())
     }
 }

@@ -11,21 +11,17 @@ extension Troubles {
         let (now, wall) = (clock.now(), clock.wallMilliseconds())
         var daemon = daemon
         for (state, refusedBy) in snapshot.credentialStates(now: now) {
-            let kind: TroubleKind
-            if !refusedBy.isEmpty, state.failingSince == nil {
-                kind = .credentialRefused
-            } else if state.failingSince != nil {
-                kind = .credentialFailing
-            } else {
-                continue
-            }
+            let isFailing = state.failingSince != nil
+            guard isFailing || !refusedBy.isEmpty else { continue }
+            let kind = isFailing ? TroubleKind.credentialFailing : .credentialRefused
             let since = state.failingSince.map { wall - $0.duration(to: now).milliseconds }
             daemon.credentials.append((state.name, kind, since, refusedBy))
         }
         let credentials = Dictionary(daemon.credentials.map { ($0.name, $0.kind) }) { $1 }
         let pauses = durable.pauses.routes
         var jobs: [String: [JobState: Int]] = [:]
-        for (group, count) in counters.counts where count > 0 {
+        for (group, count) in counters.counts
+        where count > 0 && (!group.state.isTerminal || group.state == .dead) {
             jobs[group.route, default: [:]][group.state] = count
         }
         let history = engine.history.present
@@ -33,11 +29,11 @@ extension Troubles {
         var found = daemon.troubles(wall)
         for name in snapshot.routeNames + unconfigured {
             let entry = snapshot.routes[name]
-            let jobs = jobs[name] ?? [:]
-            guard !jobs.isEmpty || pauses.contains(name) || entry?.mayBeTroubled(wall) ?? true else {
-                continue
-            }
-            var facts = entry.map { RouteFacts(name, $0, history, now, wall) } ?? RouteFacts(name, nil)
+            let (jobs, mayBeTroubled) = (jobs[name] ?? [:], entry?.mayBeTroubled(wall) ?? false)
+            guard !jobs.isEmpty || mayBeTroubled || pauses.contains(name) else { continue }
+            // Of a route that is well all that may be said is of its jobs.
+            var facts = RouteFacts(name, entry == nil ? nil : .ok)
+            if mayBeTroubled, let entry { facts = RouteFacts(name, entry, history, now, wall) }
             facts.pause = durable.pauses.pause(of: name)
             (facts.jobs, facts.oldest, facts.next) = (jobs, counters.oldest[name], counters.next[name])
             found += facts.troubles(credentials, wall)
