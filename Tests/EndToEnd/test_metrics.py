@@ -238,6 +238,7 @@ class Metrics(DurableTest):
         one = found["routes"][0]
         self.assertEqual((sum(one["requests"]), sum(one["failures"]), sum(one["attempts"])), (1, 1, 3))
         self.assertEqual(sum(one["failed_attempts"]), 3)
+        self.assertEqual(one["causes"], [{"kind": "http_status", "status": 503, "counts": one["failed_attempts"]}])
         self.assertGreater(one["attempt_p99_ms"][-1], 0)
         self.assert_problem(
             ask(relay.control, "GET", "/v1/history?route=x"), 404, "route_not_found")

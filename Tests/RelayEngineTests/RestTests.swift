@@ -70,6 +70,6 @@ struct RestTests {
         for minute in 1...3 { machine.looked({ ["r": totals] }, at(60 * minute)) }
         #expect(machine.due == at(240))
         totals.requests = 9
-        #expect(machine.columns(of: "r", totals).map(\.requests) == [4, 0, 0, 5])
+        #expect(machine.columns(of: "r", totals).map { $0?.requests } == [4, 0, 0, 5])
     }
 }

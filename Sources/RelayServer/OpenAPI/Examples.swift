@@ -48,6 +48,7 @@ extension Operation {
                 {"interval_ms": 60000, "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
                  "routes": [{"name": "billing", "requests": [40, 12], "failures": [1, 0],
                              "fallbacks": [0, 0], "attempts": [44, 12], "failed_attempts": [5, 0],
+                             "causes": [{"kind": "http_status", "status": 503, "counts": [5, 0]}],
                              "p50_ms": [12.5, null], "p99_ms": [80.0, null],
                              "attempt_p50_ms": [11.0, null], "attempt_p99_ms": [62.5, null]}]}
                 """
