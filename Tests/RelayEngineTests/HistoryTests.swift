@@ -1,5 +1,7 @@
 import RelayBase
 import RelayCore
+import RelayJobs
+import RelayRoute
 import RelayTestSupport
 import Testing
 
@@ -7,7 +9,7 @@ import Testing
 
 @Suite("The last hour of a route")
 struct HistoryTests {
-    private var machine = HistoryMachine()
+    private var machine = HistoryMachine(began: Instant(nanoseconds: 0))
 
     private func totals(
         _ requests: UInt64,
@@ -106,6 +108,29 @@ struct HistoryTests {
         #expect(requests(less).last == 0 && machine.columns(of: "r", less).last??.p99 == nil)
     }
 
+    @Test("Tells the most requests that were with the upstream and that waited, of each minute anew")
+    mutating func peaks() {
+        var limit = ConcurrencyLimit()
+        (limit.maxRequests, limit.maxPendingRequests) = (2, 5)
+        let state = RouteState(limit)
+        func enter(_ count: Int) -> [RouteState.PermitTicket] {
+            (0..<count).compactMap { _ in if case .queued(let ticket) = state.enter() { ticket } else { nil }
+            }
+        }
+        // A permit is given back at once where nobody keeps it.
+        _ = enter(3)
+        #expect(state.peaks(endsMinute: false) == (1, 0) && state.enterPlainly() && state.enterPlainly())
+        let waiting = enter(3)
+        #expect(state.peaks(endsMinute: true) == (2, 3) && state.peaks(endsMinute: false) == (2, 3))
+        for ticket in waiting { _ = ticket.take() }
+        state.releasePlainly()
+        #expect(state.peaks(endsMinute: true) == (2, 3) && state.peaks(endsMinute: true) == (1, 0))
+        var totals = totals(0)
+        (totals.queued, totals.inFlight) = (1_000_000, 70_000)
+        let column = HistoryMachine.Column(totals, totals)
+        #expect(column.queued == 1_000_000 && column.inFlight == 65_535 && !column.isIdle)
+    }
+
     private static let codes = [408, 500, 502, 503, 504, 529].map { status in
         FailureCode(Failure(.httpStatus, sent: .answered, "it failed", status: Status(rawValue: status)))
     }
@@ -158,26 +183,35 @@ struct HistoryTests {
             }
         }
         look(0..<100, &machine)
-        #expect(
-            machine.tracks["busy"].map { $0.bytes <= 4_096 } ?? false,
-            "\(machine.tracks["busy"]?.bytes ?? 0)"
-        )
-        // 3,000 idle routes cost no more than 3 MiB, though a table is at most three quarters full.
-        #expect(
-            machine.tracks["idle"].map { $0.bytes <= 768 } ?? false,
-            "\(machine.tracks["idle"]?.bytes ?? 0)"
-        )
-        #expect(machine.tracks["busy"]?.past.count == 59 && machine.tracks["idle"]?.past.isEmpty == true)
+        for second in 0..<200 {
+            let act = OperatorAct(by: 7, route: "busy", "did it", upstream: "u\(second % 4)", state: "open")
+            machine.heard(.notice(.breakerOrdered, nil, act), at: Int64(second))
+        }
+        let (busyTrack, idleTrack) = (machine.tracks["busy"], machine.tracks["idle"])
+        let marks = machine.marks["busy"]
+        let cost = (busyTrack?.bytes ?? 0) + (marks?.bytes ?? 0)
+        #expect(busyTrack?.past.count == 59 && marks?.marks.count == 24 && cost <= 4_096, "\(cost) bytes")
+        // 3,000 of them cost no more than 3 MiB, though their table may be three eighths full.
+        let rest = idleTrack?.bytes ?? 0
+        #expect(idleTrack?.past.isEmpty == true && rest <= 560, "\(rest) bytes")
     }
 }
 
+/// The bytes of an array, which has a head of 32.
+private func size<Element>(of array: [Element]) -> Int {
+    array.capacity == 0 ? 0 : 32 + array.capacity * MemoryLayout<Element>.stride
+}
+
+// With the name in the table.
 extension HistoryMachine.Track {
-    /// With its name in the table; an array has a head of 32 bytes.
     fileprivate var bytes: Int {
-        func array<Element>(_ array: [Element]) -> Int {
-            array.capacity == 0 ? 0 : 32 + array.capacity * MemoryLayout<Element>.stride
-        }
-        return MemoryLayout<String>.stride + MemoryLayout<Self>.stride + array(past)
-            + array(before.answers.buckets) + array(before.tries.buckets)
+        let arrays = size(of: past) + size(of: before.answers.buckets) + size(of: before.tries.buckets)
+        return MemoryLayout<String>.stride + MemoryLayout<Self>.stride + arrays
+    }
+}
+
+extension RouteMarks {
+    fileprivate var bytes: Int {
+        MemoryLayout<String>.stride + MemoryLayout<Self>.stride + size(of: marks) + size(of: upstreams)
     }
 }

@@ -11,8 +11,10 @@ extension HistoryMachine {
         package var fallbacks: UInt64 = 0
         package var attempts: UInt64 = 0
         package var failedAttempts: UInt64 = 0
-        /// Of the running minute.
+        /// Of the running minute, as are the most that waited, and that were with the upstream.
         package var causes: [FailureCode: UInt32] = [:]
+        package var queued = 0
+        package var inFlight = 0
         /// How long callers waited, and how long attempts took.
         package var answers = DurationCounts()
         package var tries = DurationCounts()
@@ -29,6 +31,7 @@ extension HistoryMachine {
             failedAttempts = figures.account.failures.values.reduce(0, &+)
             attempts = failedAttempts &+ figures.succeededAttempts
             causes = figures.account.causes
+            (inFlight, queued) = entry.state.peaks(endsMinute: endsMinute)
             answers = figures.answers
             tries = figures.attempts
         }
@@ -44,7 +47,11 @@ extension HistoryMachine {
         package private(set) var fallbacks: UInt32 = 0
         package private(set) var attempts: UInt32 = 0
         package private(set) var failedAttempts: UInt32 = 0
+        /// The most that waited for a permit.
+        package private(set) var queued: UInt32 = 0
         private var counts = InlineArray<3, UInt32>(repeating: 0)
+        /// The most that were with the upstream.
+        package private(set) var inFlight: UInt16 = 0
         private var codes = InlineArray<3, FailureCode>(repeating: .other)
         /// The upper halves of `Float`s, in milliseconds; 0 where there were none.
         private var times = InlineArray<4, UInt16>(repeating: 0)
@@ -61,6 +68,7 @@ extension HistoryMachine {
             fallbacks = count(before.fallbacks, after.fallbacks)
             attempts = count(before.attempts, after.attempts)
             failedAttempts = count(before.failedAttempts, after.failedAttempts)
+            (queued, inFlight) = (UInt32(clamping: after.queued), UInt16(clamping: after.inFlight))
             let causes = after.causes.filter { $0.key != .other }
                 .sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
             var rest = failedAttempts
@@ -76,7 +84,7 @@ extension HistoryMachine {
         }
 
         /// Whether nothing was under way.
-        var isIdle: Bool { requests == 0 && attempts == 0 }
+        var isIdle: Bool { requests == 0 && attempts == 0 && inFlight == 0 && queued == 0 }
 
         /// In milliseconds; nil where there were none.
         package var median: Float? { time(0) }

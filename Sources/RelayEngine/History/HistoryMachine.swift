@@ -1,5 +1,6 @@
 package import RelayBase
 package import RelayCore
+import RelayJobs
 import RelayRoute
 
 /// The fate of each route's requests in the last hour, minute by minute.
@@ -39,25 +40,23 @@ package struct HistoryMachine: Sendable {
     }
 
     private(set) var tracks: [String: Track] = [:]
+    private(set) var marks: [String: RouteMarks] = [:]
+    /// The latest moments at which another configuration was there, in milliseconds since 1970 UTC.
+    package private(set) var reloads: [Int64] = []
     /// When the running minute began.
-    private var began: Instant?
+    private var began: Instant
     /// Minutes that are over and told, of a route that was there all the time.
     private var past = 0
     /// A bit for each of them that nobody looked at, the latest one lowest.
     private var unseen: UInt64 = 0
 
-    package init() {}
+    package init(began: Instant) { self.began = began }
 
     /// Takes up what the routes of the configuration have come to; to be told once a minute, when it is `due`.
     package mutating func looked(_ routes: () -> [String: Totals], _ now: Instant) {
-        guard let start = began else {
-            // All that came before the first look belongs to the first minute.
-            began = now
-            return
-        }
-        let minutes = Int(start.duration(to: now) / HistoryMachine.interval)
+        let minutes = Int(began.duration(to: now) / HistoryMachine.interval)
         guard minutes > 0 else { return }
-        began = start.advanced(by: HistoryMachine.interval * minutes)
+        began = began.advanced(by: HistoryMachine.interval * minutes)
         past = min(HistoryMachine.columns - 1, past + minutes)
         // Of the first of these minutes it is known how it ended up.
         unseen = unseen << minutes | ((1 << (minutes - 1)) &- 1)
@@ -68,10 +67,23 @@ package struct HistoryMachine: Sendable {
                 return (name, track)
             }
         )
+        marks = marks.filter { tracks[$0.key] != nil }
     }
 
-    /// When the running minute ends; nil before the first look.
-    package var due: Instant? { began?.advanced(by: HistoryMachine.interval) }
+    /// Something happened to a route, or to all of them.
+    mutating func heard(_ event: JobEvent, at wall: Int64) {
+        guard let kind = event.kind else { return }
+        if kind == .configReloaded { reloads = reloads.suffix(RouteMarks.limit - 1) + [wall] }
+        if let route = event.route { marks[route, default: RouteMarks()].heard(event, kind, at: wall) }
+    }
+
+    /// The latest marks of a route, in their order.
+    package func marks(of route: String) -> [(mark: RouteMarks.Mark, upstream: String?)] {
+        marks[route]?.told ?? []
+    }
+
+    /// When the running minute ends.
+    package var due: Instant { began.advanced(by: HistoryMachine.interval) }
 
     /// The minutes of a route, oldest first, with the running one as `now` has it; as many for every route.
     ///
@@ -106,6 +118,6 @@ package struct HistoryMachine: Sendable {
 
     /// How long ago the first of them began.
     package func age(_ now: Instant) -> Duration {
-        HistoryMachine.interval * past + (began.map { $0.duration(to: now) } ?? .zero)
+        HistoryMachine.interval * past + began.duration(to: now)
     }
 }

@@ -2,10 +2,13 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayInterface
+import RelayJobs
 import RelayRoute
 
 /// An hour of figures of the routes, in columns of a minute.
 struct HistoryDocument: Document {
+    private let startedAt: WallTime
+    private let reloads: [WallTime]
     private let beganAt: WallTime
     private let columns: Int
     private let routes: [Hour]
@@ -16,16 +19,29 @@ struct HistoryDocument: Document {
     init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
         let (history, snapshot) = (engine.history.present, engine.snapshot)
         let age = history.age(clock.now()).saturatedNanoseconds / 1_000_000
-        beganAt = WallTime(milliseconds: clock.wallMilliseconds() - age)
+        let began = clock.wallMilliseconds() - age
+        beganAt = WallTime(milliseconds: began)
+        startedAt = WallTime(milliseconds: engine.history.startedAt)
+        reloads = history.reloads.filter { $0 >= began }.map(WallTime.init)
         columns = history.count
-        routes = names.compactMap { snapshot.routes[$0] }.map {
-            Hour(name: $0.route.name, columns: history.columns(of: $0))
+        routes = names.compactMap { snapshot.routes[$0] }.map { entry in
+            Hour(
+                name: entry.route.name,
+                columns: history.columns(of: entry),
+                marks: history.marks(of: entry.route.name).filter { Int64($0.mark.at) >= began / 1_000 }
+            )
         }
     }
 
     static let members: [Member<HistoryDocument>] = [
         .required("interval_ms", .count, "How long a column is.") { _ in
             HistoryMachine.interval.saturatedNanoseconds / 1_000_000
+        },
+        .required("started_at", .moment, "When the daemon began; nothing is known of before.") {
+            $0.startedAt
+        },
+        .required("reloads", .list(.moment), "When another configuration was there, the latest 24.") {
+            $0.reloads
         },
         .required("began_at", .moment, "When the first column began.") { $0.beganAt },
         .required("columns", .integer(1...HistoryMachine.columns), "The last one is running.") {
@@ -42,6 +58,7 @@ extension HistoryDocument {
     private struct Hour {
         let name: String
         let columns: [HistoryMachine.Column?]
+        let marks: [(mark: RouteMarks.Mark, upstream: String?)]
 
         static let members: [Member<Hour>] = [
             .required("name") { $0.name },
@@ -55,6 +72,9 @@ extension HistoryDocument {
                 of: Cause.members,
                 "The failed attempts, most first: of each minute its first three causes, the rest as other."
             ) { $0.causes },
+            count("queued", "The most that waited for a permit.") { $0.queued },
+            count("in_flight", "The most that were with the upstream.") { UInt32($0.inFlight) },
+            .list("marks", of: mark, "The latest 24 acts of operators and moves of breakers.") { $0.marks },
             time("p50_ms") { $0.median },
             time("p99_ms") { $0.p99 },
             time("attempt_p50_ms") { $0.attemptMedian },
@@ -63,9 +83,10 @@ extension HistoryDocument {
 
         private static func count(
             _ name: String,
+            _ sentence: String? = nil,
             _ count: @escaping @Sendable (HistoryMachine.Column) -> UInt32
         ) -> Member<Hour> {
-            .required(name) { $0.columns.map { $0.map(count) } }
+            .required(name, [UInt32?].schema, sentence) { $0.columns.map { $0.map(count) } }
         }
 
         /// With a tenth of a millisecond.
@@ -79,6 +100,16 @@ extension HistoryDocument {
                 }
             }
         }
+
+        private static let mark: [Member<(mark: RouteMarks.Mark, upstream: String?)>] = [
+            .required("at") { WallTime(milliseconds: Int64($0.mark.at) * 1_000) },
+            .required("event", .word(EventKind.allCases.map(\.type))) { $0.mark.event.type },
+            .optional("state", .word(RouteMarks.State.allCases.map(\.rawValue)), "Of a breaker.") {
+                $0.mark.state?.rawValue
+            },
+            .optional("upstream") { $0.upstream },
+            .optional("by", Principal.schema) { $0.mark.by.map { Principal($0) } },
+        ]
 
         /// Bounded, since an upstream may have as many as there are statuses.
         private static let causeLimit = 8
