@@ -47,6 +47,17 @@ class Troubles(RelayTest):
         self.assertEqual((told["glance"]["state"], told["glance"]["routes_wrong"]), ("failing", 61))
         self.assertEqual(first["id"], self.troubles(relay)["troubles"][0]["id"])
 
+    def test_the_cause_is_what_failed_most_and_not_what_failed_last(self):
+        upstream = self.new_upstream()
+        upstream.on("/x", *[answer(503)] * 8, answer(410))
+        relay = self.new_relay({"up": route(upstream.url)}).start()
+        self.assertEqual([relay.ask("GET", "/r/up/x").status for _ in range(9)], [503] * 8 + [410])
+        [told] = self.troubles(relay)["troubles"]
+        self.assertEqual((told["kind"], told["subject"]["type"]), ("upstream_failing", "upstream"))
+        self.assertIn("The upstream answers 503.", told["cause"])
+        self.assertEqual(told["failures"][0], {"kind": "http_status", "status": 503, "count": 8})
+        self.assertNotIn("last_failure", told)
+
     def test_the_command_of_a_trouble_ends_it(self):
         upstream = self.new_upstream()
         upstream.on("/x", answer(503), answer(200))

@@ -224,6 +224,7 @@ struct TroublesTests {
         let trouble = try #require(Self.troubles([route]).worst.first)
         #expect(trouble.kind == .upstreamFailing)
         #expect(trouble.cause == "https://api.example: The upstream answers 503.")
+        #expect(trouble.lastFailure == nil)
         // Where nobody has counted the statuses, none is said to be the cause.
         let uncounted = Self.failing([FailureCount(.httpStatus, nil, 91)], last: (.httpStatus, 410))
         let told = try #require(Self.troubles([uncounted]).worst.first)

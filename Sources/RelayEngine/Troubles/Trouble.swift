@@ -48,7 +48,7 @@ package struct Trouble: Sendable {
     package private(set) var routes: [String: Int] = [:]
     package private(set) var upstreams: Set<String> = []
     private var counts: [FailureCount.Name: UInt64] = [:]
-    private var latest: [FailureKind: LastFailure] = [:]
+    private var latest: [FailureCount.Name: LastFailure] = [:]
 
     /// Bytes of a text of others.
     private static let textLimit = 300
@@ -84,7 +84,8 @@ package struct Trouble: Sendable {
     }
 
     mutating func note(_ last: LastFailure) {
-        if latest[last.kind].map({ $0.wallSeconds < last.wallSeconds }) ?? true { latest[last.kind] = last }
+        let name = FailureCount.Name(kind: last.kind, status: last.status)
+        if latest[name].map({ $0.wallSeconds < last.wallSeconds }) ?? true { latest[name] = last }
     }
 
     /// Takes up what another route has to say of the same.
@@ -153,10 +154,12 @@ extension Trouble {
             .filter { $0.name.kind != .breakerOpen || counts.count == 1 }.sorted(by: FailureCount.stands)
     }
 
-    /// The newest failure of the kind that is most frequent.
+    /// The newest failure of those that are most frequent.
     package var lastFailure: LastFailure? {
-        guard let most = failures.first else { return latest.values.max { $0.wallSeconds < $1.wallSeconds } }
-        return latest[most.name.kind]
+        let most = failures.first?.name
+        return latest.values.filter {
+            most == nil || $0.kind == most?.kind && ($0.status == most?.status || most?.status == nil)
+        }.max { $0.wallSeconds < $1.wallSeconds }
     }
 
     /// One sentence on what is wrong.

@@ -62,6 +62,9 @@ extension RouteFacts {
             entry.state.health(at: wall), entry.memory.traffic.standing(of: entry.route, now)
         )
         let account = entry.state.figures.account
+        // The last minute and the running one.
+        let columns = history.columns(of: entry).suffix(2)
+        let lately = HistoryMachine.causes(of: columns)
         func moment(_ instant: Instant?) -> Int64? {
             instant.map { wall + now.duration(to: $0).milliseconds }
         }
@@ -75,7 +78,7 @@ extension RouteFacts {
             upstream.isFailing = standing.counts.map { $0.failedInARow > 0 } ?? false
             upstream.isSpared = standing.heldUntil != nil || !standing.holds.isEmpty || standing.rate != nil
             upstream.last = account.lastFailures[configured.name]
-            upstream.failures = RouteFacts.failures(of: configured.name, account)
+            upstream.failures = RouteFacts.failures(of: configured.name, lately, account)
             return upstream
         }
         pending = entry.state.underWay.pending
@@ -87,29 +90,25 @@ extension RouteFacts {
         (since, last) = (health.since, health.lastFailure)
         credential = entry.route.policy.authentication?.credential
         breaches = Int(clamping: entry.state.meter.breaches)
-        failuresPerMinute = RouteFacts.failuresPerMinute(of: name, entry, history, now)
+        let failed = columns.reduce(0) { $0 + Int($1?.failures ?? 0) }
+        let seconds = max(60, Int(history.age(now).components.seconds) - (history.count - columns.count) * 60)
+        failuresPerMinute = (failed * 60 + seconds - 1) / seconds
     }
 
-    /// Failed attempts at an upstream by kind, since the start.
-    private static func failures(of upstream: String, _ account: RouteAccount) -> [FailureCount] {
-        account.failures.filter { $0.key.upstream == upstream }.map {
-            FailureCount($0.key.kind, nil, $0.value)
+    /// Failed attempts at an upstream by kind and status: of the kinds that it has met, those of the route lately; and since
+    /// the start where there were none.
+    private static func failures(
+        of upstream: String,
+        _ lately: [(code: FailureCode, count: UInt64)],
+        _ account: RouteAccount
+    ) -> [FailureCount] {
+        let known = account.failures.filter { $0.key.upstream == upstream }
+        let recent = lately.compactMap { code, count in
+            code.kind.flatMap { kind in
+                known.keys.contains { $0.kind == kind } ? FailureCount(kind, code.status, count) : nil
+            }
         }
-    }
-
-    /// Requests that failed, of the last minute and the running one.
-    private static func failuresPerMinute(
-        of name: String,
-        _ entry: Snapshot.Entry,
-        _ history: HistoryMachine,
-        _ now: Instant
-    ) -> Int {
-        let failures = history.columns(of: name, HistoryMachine.Totals(entry)).suffix(2).reduce(0) {
-            $0 + Int($1.failures)
-        }
-        let minutes = min(2, history.count)
-        let seconds = max(60, history.age(now).components.seconds - Int64(history.count - minutes) * 60)
-        return (failures * 60 + Int(seconds) - 1) / Int(seconds)
+        return recent.unlessEmpty ?? known.map { FailureCount($0.key.kind, nil, $0.value) }
     }
 }
 

@@ -45,9 +45,14 @@ extension Operation {
         "History": [
             "history": .example(
                 """
-                {"interval_ms": 60000, "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
+                {"interval_ms": 60000, "started_at": "2027-01-31T07:59:59.400Z",
+                 "reloads": ["2027-01-31T08:01:10.000Z"], "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
                  "routes": [{"name": "billing", "requests": [40, 12], "failures": [1, 0],
                              "fallbacks": [0, 0], "attempts": [44, 12], "failed_attempts": [5, 0],
+                             "causes": [{"kind": "http_status", "status": 503, "counts": [5, 0]}],
+                             "queued": [3, 0], "in_flight": [8, 1],
+                             "marks": [{"at": "2027-01-31T08:00:41.000Z", "event": "waystation.route.breaker",
+                                        "state": "open", "upstream": "eu"}],
                              "p50_ms": [12.5, null], "p99_ms": [80.0, null],
                              "attempt_p50_ms": [11.0, null], "attempt_p99_ms": [62.5, null]}]}
                 """
