@@ -25,7 +25,9 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
       wrong.map(troubleCard)),
     hour && section("hour", "Last hour",
       h("div.charts",
-        rateChart(hour), timesChart(hour)),
+        rateChart(hour), timesChart(hour), queueChart(hour)),
+      (hour.causes.length > 0 || hour.marks.length > 0) && sheet([["Failed", causesText(hour.causes, sum)],
+        ["Marked", hour.marks.length > 0 && hour.marks.slice(-8).map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text])]]),
       h("p.note", `A bar is a minute's ${hour.what}s: striped by a stand-in, red and marked below failed.`)),
     isKnown && section("limits", "What holds it back",
       sheet([
@@ -42,7 +44,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), sparedText(upstream) || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
-            [breakerAction(name, upstream.name) || "–", sparedText(upstream) && clearAction(name, upstream.name)]],
+            [breakerAction(name, upstream.name) || "–", " ", sparedText(upstream) && clearAction(name, upstream.name)]],
         })))),
     section("counts", "Since the daemon's start",
       sheet([
