@@ -46,6 +46,7 @@ class Freshness(PageTest):
             self.assertEqual(colours, [], "what is old has no colour")
             browser.wait_text("The daemon does not answer since", within="#away", seconds=15)
             browser.wait(lambda: "Read 1" in browser.text("#live"), "its age is told")
+            self.assertEqual(browser.script("return document.getElementById('glance').className"), "old")
         finally:
             os.kill(process, signal.SIGCONT)
         self.live()

@@ -9,11 +9,12 @@ from scene import as_json, eventually
 
 class Troubles(PageTest):
     def fine(self):
-        return self.browser.text(".fine")
+        return self.browser.text("#glance.ok")
 
     def test_all_that_waits_or_is_kept_from_going_is_told_of(self):
         scene = self.scene
-        self.view("#/", "Nothing is wrong")
+        self.view("#/", "Routes")
+        self.browser.wait(self.fine, "nothing is wrong")
         self.assertIn("8 routes", self.fine())
         jobs = scene.keep("quiet", "good", 20, ("Waystation-Delay", "2h"))
         for job in jobs:

@@ -37,7 +37,7 @@ function bars(hour, height, most, at = null) {
       nodes.push(rect("failed", x, height + 1, STEP - 1, 2));
     }
   });
-  return drawing("bars", HOUR, height + 3, `Last hour: ${hourText(hour)}`, [line("base", 0, height + 0.5, HOUR, height + 0.5), nodes,
+  return drawing("bars", HOUR, height + 3, hour.label || `Last hour: ${hourText(hour)}`, [line("base", 0, height + 0.5, HOUR, height + 0.5), nodes,
     pointer(hour, at, height)]);
 }
 
@@ -63,7 +63,7 @@ function times(hour, height, [low, wide], at) {
       ? h("circle." + look, { cx: run[0][0], cy: run[0][1], r: 1.5 }) : h("polyline." + look, { points: run.join(" ") }));
   };
   return drawing("bars", HOUR, height,
-    `Times of the last hour: half within ${short(p50now || 0)}, 99 of 100 within ${short(p99now || 0)} lately`,
+    `Times of the last hour: half within ${took(p50now || 0)}, 99 of 100 within ${took(p99now || 0)} lately`,
     [curve("p99", p99), curve("p50", p50), pointer(hour, at, height)]);
 }
 
@@ -71,6 +71,16 @@ function times(hour, height, [low, wide], at) {
 const pointed = { key: null, at: null };
 
 const minuteText = (hour, index) => time(new Date(hour.began + index * hour.interval)).slice(0, 5);
+
+// A picture with a line at each moment at which something was done or turned.
+function marked({ marks = [], all, began, interval }, picture) {
+  const height = picture.viewBox.baseVal.height;
+  for (const [moment] of marks) {
+    const x = decimals(Math.max(0, HOUR + ((parsed(moment) - began) / interval - all.length) * STEP), 1);
+    picture.append(line("mark", x, 0, x, height));
+  }
+  return picture;
+}
 
 // A picture of an hour with its axes; pointer and arrow keys choose a minute, whose values it tells.
 function chart(key, name, hour, ticks, picture, told, rest) {
@@ -97,9 +107,9 @@ function chart(key, name, hour, ticks, picture, told, rest) {
   };
   const clock = [59, 39, 19, 0].map(ago => h("span", minuteText(hour, last - ago)));
   return h("figure#" + key, { tabindex: 0, role: "group", "aria-label": `${name}; arrow keys tell of each minute`, on },
-    h("div.plot", h("div.ticks", { "aria-hidden": "true" }, ticks.map(text => h("span", text))), picture(at),
+    h("div.plot", h("div.ticks", { "aria-hidden": "true" }, ticks.map(text => h("span", text))), marked(hour, picture(at)),
       h("div.clock", { "aria-hidden": "true" }, clock)),
-    h("figcaption", { "aria-live": at === null ? "off" : "polite" }, at === null ? rest : `${minuteText(hour, at)}: ${told(at)}`));
+    h("figcaption", { "aria-live": at === null ? "off" : "polite" }, at === null ? rest : `${minuteText(hour, at)}: ${hour.all[at] === null ? "not known" : told(at)}`));
 }
 
 // A round number that is no less.
@@ -111,18 +121,31 @@ function roundUp(number) {
 function rateChart(hour) {
   const most = Math.max(2, roundUp(Math.max(...hour.all)));
   return chart("rate", `${titled(hour.what)}s a minute`, hour, [`${most}/min`, most / 2, "0"], at => bars(hour, 80, most, at),
-    at => joined(", ", plural(hour.all[at], hour.what), `${hour.failed[at] || 0} failed`, hour.helped[at] && `${hour.helped[at]} by a stand-in`),
+    at => joined(", ", plural(hour.all[at], hour.what), `${hour.failed[at] || 0} failed`, hour.helped[at] > 0 && `${hour.helped[at]} by a stand-in`,
+      causesText(hour.causes, counts => counts[at])),
     [hourText(hour), hour.rate !== null && `; ${plural(rateText(hour.rate), hour.what)} now`]);
+}
+
+// The most requests of each minute that were with the upstream, and that waited.
+function queueChart(hour) {
+  const { queued, inFlight } = hour;
+  const all = queued.map((count, index) => count === null ? null : count + inFlight[index]);
+  if (!sum(queued)) return null;
+  const most = Math.max(2, roundUp(Math.max(...all)));
+  const told = at => `at most ${inFlight[at]} under way, ${queued[at]} waited for a permit`;
+  const one = { ...hour, all, failed: [], helped: queued, label: "The most requests under way and waiting, by the minute" };
+  return chart("queue", "Requests under way and waiting", one, [plural(most, "request"), most / 2, "0"], at => bars(one, 80, most, at), told,
+    "The most at once: under way, and striped those that waited for a permit");
 }
 
 function timesChart(hour) {
   const scale = powers(hour);
   if (!scale) return null;
   const [low, wide] = scale;
-  return chart("times", `Times of its ${hour.what}s`, hour, [1, 0.5, 0].map(part => short(10 ** (low + part * wide))),
+  return chart("times", `Times of its ${hour.what}s`, hour, [1, 0.5, 0].map(part => took(10 ** (low + part * wide))),
     at => times(hour, 80, scale, at),
-    at => hour.p50[at] === null ? "no answer" : `half within ${short(hour.p50[at])}, 99 of 100 within ${short(hour.p99[at] ?? hour.p50[at])}`,
-    hour.p50now === null ? "No times lately" : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`);
+    at => hour.p50[at] === null ? "no answer" : `half within ${took(hour.p50[at])}, 99 of 100 within ${took(hour.p99[at] ?? hour.p50[at])}`,
+    hour.p50now === null ? "No times lately" : `Lately half within ${took(hour.p50now)}, 99 of 100 within ${took(hour.p99now ?? hour.p50now)} (lower and upper line)`);
 }
 
 // A share of a limit.

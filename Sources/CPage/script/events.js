@@ -5,7 +5,7 @@ function eventWords(data) {
   return joined("  ",
     data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
     data.end && `ended as ${data.end}`,
-    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
+    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${took(data.wait_ms)}`,
     data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail);
 }
 

@@ -50,6 +50,7 @@ const freshness = {
       h("p", h("strong", `${trouble.title} since ${time(since)}: `), trouble.more),
       h("p", trouble.advice && trouble.advice + " ", !trouble.isAnswered && this.askedAt
         && `What is below was read at ${time(new Date(this.askedAt))}. `, "Nothing can be done from here meanwhile; the page goes on by itself.")]));
+    glance.show();
     const place = byID("live");
     const text = this.text();
     if (place.textContent !== text) place.textContent = text;

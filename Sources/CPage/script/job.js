@@ -41,7 +41,7 @@ function strip(job) {
     if (hasNextAttempt(job)) nodes.push(rect("due", Math.min(width - 4, x(parsed(job.due_at))), 4, 3, 16));
   }
   return h("figure.strip#strip", drawing("bars", width, 24, null, [line("base", 0, 12, width, 12), nodes]),
-    h("figcaption", `${short(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
+    h("figcaption", `${took(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
 }
 
 function showJob({ job, companions: others }) {

@@ -31,11 +31,10 @@ function showDaemon(status) {
     reloadAction(), constrainedAction());
 }
 
-function showOverview(values, { troubles, status, routes, shape, history, dead, missing }) {
+function showOverview(values, { troubles, status, routes, shape, history, dead }) {
   return [
     heading(h("span.unseen", "Overview")),
-    // Nothing is said to be well that was not seen.
-    troubles && (troubles.troubles.length || !missing.troubles) && showTroubles(troubles),
+    troubles && showTroubles(troubles),
     routes && showRoutes(status || {}, routes, troubles, history, values),
     dead && showDead(dead),
     shape?.rows.length > 0 && section("shape", "Kept jobs that are not over, by age",

@@ -75,7 +75,7 @@ const refresh = {
       this.settle();
     } else morph(main, fresh);
     main.setAttribute("aria-busy", "false");
-    showGlance(this.kept);
+    glance.was(this.kept);
     announce(this.kept);
   },
 

@@ -25,7 +25,9 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
       wrong.map(troubleCard)),
     hour && section("hour", "Last hour",
       h("div.charts",
-        rateChart(hour), timesChart(hour)),
+        rateChart(hour), timesChart(hour), queueChart(hour)),
+      (hour.causes.length > 0 || hour.marks.length > 0) && sheet([["Failed", causesText(hour.causes, sum)],
+        ["Marked", hour.marks.length > 0 && hour.marks.slice(-8).map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text])]]),
       h("p.note", `A bar is a minute's ${hour.what}s: striped by a stand-in, red and marked below failed.`)),
     isKnown && section("limits", "What holds it back",
       sheet([
@@ -33,7 +35,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
         ["Retries", retriesText(route)], ["Rate", rateLimitText(route)],
         ["Credential", route.credential
           && [route.credential, " ", credential ? badge("credential", credential.state) : "not fetched",
-          credential?.expires_in_seconds && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
+          credential?.expires_in_seconds && ` expires in ${took(credential.expires_in_seconds * 1000)}`]],
       ]),
       table("Upstreams", ["Upstream", "Breaker", "Under way", "What it is spared", "Last failure", "Act.acts"],
         route.upstreams.map(upstream => ({
@@ -42,7 +44,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), sparedText(upstream) || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
-            [breakerAction(name, upstream.name) || "–", sparedText(upstream) && clearAction(name, upstream.name)]],
+            [breakerAction(name, upstream.name) || "–", " ", sparedText(upstream) && clearAction(name, upstream.name)]],
         })))),
     section("counts", "Since the daemon's start",
       sheet([

@@ -29,7 +29,7 @@ function showRoutes(status, routes, troubles, history, values) {
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
         hour && sum(hour.all) ? bars(hour, 20, most) : "–", hour?.rate != null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour) : "–",
-        hour?.p50now != null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
+        hour?.p50now != null ? `${took(hour.p50now)} / ${took(hour.p99now ?? hour.p50now)}` : "–",
         open.length ? open.map(upstream => [badge("", upstream.breaker), " ", upstream.name, " "])
           : "–",
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "–",

@@ -46,6 +46,10 @@ function span(milliseconds) {
   return seconds < 172800 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + " d";
 }
 
+// A duration as people read it: `0.4 ms`, `12 ms`, `1.25 s`, `41 min`.
+const took = milliseconds => milliseconds < 1000 ? short(milliseconds).replace("ms", " ms") : milliseconds < 60000
+  ? decimals(milliseconds / 1000, milliseconds % 1000 ? 2 : 0) + " s" : span(milliseconds);
+
 // A moment that is told in few words has all of them at the pointer.
 const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
 

@@ -14,10 +14,8 @@ function placed(troubles) {
   return places.ids.map(id => troubles[ids.indexOf(id)]);
 }
 
-function showTroubles({ troubles, trouble_count: count, glance }) {
-  if (!troubles.length) {
-    return h("p.fine#fine", `Nothing is wrong with ${plural(glance.routes, "route")}, their credentials, jobs and the store.`);
-  }
+function showTroubles({ troubles, trouble_count: count }) {
+  if (!troubles.length) return null;
   return h("section.trouble#trouble", h("h2.unseen", TROUBLE), h("div.cards", placed(troubles).map(troubleCard)),
     count > troubles.length && h("p.note", `and ${grouped(count - troubles.length)} more`));
 }
