@@ -50,10 +50,4 @@ package final class RouteHistory: JobListener {
 
     /// As of now.
     package var present: HistoryMachine { machine.withLock { $0 } }
-
-    /// Failed attempts of a route by cause, of the running minute and the `minutes` before it: most first, `.other` last.
-    package func causes(of entry: Snapshot.Entry, minutes: Int) -> [(code: FailureCode, count: UInt64)] {
-        let columns = machine.withLock { $0.columns(of: entry) }
-        return HistoryMachine.causes(of: columns.suffix(minutes + 1))
-    }
 }
