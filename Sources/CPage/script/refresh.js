@@ -25,6 +25,7 @@ const refresh = {
     this.isMoved = isMoved || this.isMoved;
     this.kept = {};
     document.title = `${view.title} – Waystation`;
+    main.setAttribute("aria-busy", "true");
     live.follow(view.filter);
     clearTimeout(this.timer);
     this.timer = null;
@@ -80,6 +81,7 @@ const refresh = {
   },
 
   fail(error) {
+    main.setAttribute("aria-busy", "false");
     if (!(error instanceof Refusal)) console.error(error);
     // The view that was read stays, unless its subject is no longer there.
     if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) {
