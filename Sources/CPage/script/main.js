@@ -62,15 +62,14 @@ byID("skip").addEventListener("click", event => {
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     live.stop();
-    freshness.show();
+    showLive();
   } else if (daemon.role) {
-    freshness.show();
     live.connect();
     refresh.soon(true);
   }
 });
-setInterval(() => freshness.show(), 500);
 setInterval(() => {
+  showLive();
   if (performance.now() - refresh.last > 5000) refresh.soon();
   refresh.again();
 }, 1000);

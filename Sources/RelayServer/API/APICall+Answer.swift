@@ -16,10 +16,6 @@ extension APICall {
         case .status:
             let control = server.control
             return Answer(200, await control.compose { control.status() })
-        case .troubles:
-            _ = try query()
-            let control = server.control
-            return Answer(200, await control.compose { control.troubles() })
         case .metrics:
             _ = try query()
             let format = MetricsText.Format(fields)

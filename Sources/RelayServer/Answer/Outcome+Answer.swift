@@ -18,8 +18,7 @@ extension Outcome {
             failure,
             route: admission.route.name,
             job: admission.id,
-            tookAllTime: tookAllTime,
-            isRepeatable: admission.context.method.isIdempotent
+            tookAllTime: tookAllTime
         )
         if failure.isCallers, let refusal {
             problem = refusal

@@ -53,8 +53,7 @@ struct EndedLine: Document {
             failure,
             route: admission.route.name,
             job: admission.id,
-            tookAllTime: outcome.tookAllTime,
-            isRepeatable: admission.context.method.isIdempotent
+            tookAllTime: outcome.tookAllTime
         )
     }
 }

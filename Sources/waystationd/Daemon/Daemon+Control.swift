@@ -31,8 +31,6 @@ extension Daemon: DaemonControl {
 
     func status() -> [UInt8] { report.bytes }
 
-    func troubles() -> [UInt8] { report.troubles }
-
     func constrained() -> [UInt8] { condition.document }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
@@ -64,7 +62,7 @@ extension Daemon: DaemonControl {
         do throws(ConfigurationRejected) {
             loaded = try ConfigurationLoader.load(file, passed: passed)
         } catch {
-            reloadError.withLock { $0 = (error.summary, SystemClock.wall() / 1_000_000) }
+            reloadError.withLock { $0 = error.summary }
             var record = JournalRecord(
                 .error,
                 .configRejected,
