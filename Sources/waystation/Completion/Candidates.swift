@@ -30,7 +30,8 @@ struct Candidates {
         let options = words.dropFirst().first.map { ["--socket", $0] } ?? []
         guard let arguments = try? Arguments(options, of: command, options: [.control]) else { return .done }
         let candidates = Candidates(sockets: DaemonSockets(arguments))
-        for kind in kinds {
+        // A daemon that hangs may take all the time there is: what is known without it goes first.
+        for kind in kinds.filter({ $0 == .words }) + kinds.filter({ $0 != .words }) {
             var lines = ""
             for (word, remark) in candidates.found(kind) where isHarmless(word) {
                 lines += word + (isHarmless(remark) ? "\t\(remark)" : "") + "\n"
