@@ -22,13 +22,14 @@ package final class Engine: Sendable {
     package let recent = RecentJobs(capacity: 1024)
     package let plain = PassThroughRecords(capacity: 1024)
     package let tally = RelayTally()
-    package let history = RouteHistory()
+    package let history: RouteHistory
     /// Ends where a request comes.
     package let idleSignal = IdleSignal()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
         self.time = time
+        history = RouteHistory(time)
         self.entropy = entropy
     }
 

@@ -12,6 +12,9 @@ package protocol DaemonControl: Sendable {
     /// The status document, JSON.
     func status() -> [UInt8]
 
+    /// Everything that is wrong, JSON.
+    func troubles() -> [UInt8]
+
     /// The metrics as they are now, in that format.
     func metrics(_ format: MetricsText.Format) async -> [UInt8]
 

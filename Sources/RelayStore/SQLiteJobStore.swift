@@ -183,6 +183,7 @@ extension SQLiteJobStore {
         }
     }
 
+    @_optimize(speed)
     package func enqueue(
         _ offered: OfferedJob,
         at now: JobMoment,

@@ -67,11 +67,4 @@ struct ConstrainedTests {
         }
         #expect(failure?.code == .notReachable)
     }
-
-    @Test("the status says it in a line of its own, and only while it holds", arguments: [true, false])
-    func status(isConstrained: Bool) throws {
-        let status = try JSONValue(parsing: Array(#"{"constrained":\#(isConstrained),"routes":[]}"#.utf8))
-        let text = StatusText(status).text(for: .standard)
-        #expect(text.contains("\n  The network counts as constrained.\n") == isConstrained)
-    }
 }

@@ -19,6 +19,7 @@ struct JobsCommandTests {
             ["jobs", "retry", "--where", "all", "--rate", "0/s"], ["jobs", "hold", id, "--rate", "5/s"],
             ["jobs", "--limit", "0"], ["jobs", "--label", "x"], ["jobs", "--since", "yesterday"],
             ["jobs", "-o", "yaml"], ["dead", "--by", "age"], ["shape", "--by", "kind"], ["cat"],
+            ["routes", "--history"],
             ["cat", id, "--headers"], ["events", "--job", "x"], ["events", "--after", "x"], ["pause"],
             ["pause", "a", "b"], ["breaker", "a"], ["breaker", "a", "open", "b"],
             ["pause", "a", "--for", "10"], ["send", "a", "--async", "-i"],
@@ -46,7 +47,7 @@ struct JobsCommandTests {
             ["jobs", "drop", id], ["jobs", "retry", "--where", "all", "--yes"], ["dead"], ["shape"],
             ["cat", id],
             ["events"], ["events", "-f"], ["pause", "a"], ["resume", "a"], ["breaker", "a", "auto"],
-            ["routes"], ["routes", "a"],
+            ["routes"], ["routes", "a"], ["routes", "a", "--history"],
             ["send", "a", "--async"], ["explain", id],
         ]
     )

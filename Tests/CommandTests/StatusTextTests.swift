@@ -16,14 +16,32 @@ struct StatusTextTests {
           "consecutive_failures":2,"lately":{"requests":20,"failed":1,"stand_ins":2},"queued":0,"dead":0,
           "last_failure":{"kind":"http_status","status":503,"detail":"the upstream answered 503","at":"2026-11-20T11:02:00Z"}},
           {"name":"hooks","state":"failing","requests":2000000,"succeeded":2000000,"failed":0,"fallbacks":0,
-          "consecutive_failures":0,"lately":{"requests":1,"failed":1,"stand_ins":0},"queued":184000,"dead":1,"pause_reason":"down"}],
+          "consecutive_failures":0,"lately":{"requests":1,"failed":1,"stand_ins":0},"queued":184000,"dead":1}],
          "credentials":[{"name":"books","state":"valid","expires_in_seconds":2460}]}
+        """
+
+    private static let troubles = """
+        {"trouble_count":23,"troubles":[
+         {"state":"failing","since":"2026-11-20T11:02:00Z","cause":"https://a.example: The upstream answers 503.",
+          "relay":"It tries again.","remedy":"Mend the upstream.","failures_per_minute":94,"waiting":1,
+          "oldest_at":"2026-11-21T04:12:00Z","next_at":"2026-11-21T04:17:50Z",
+          "routes":["a","b","c","d","e","f"],"route_count":60,
+          "last_failure":{"kind":"http_status","status":503,"detail":"the upstream answered 503",
+           "at":"2026-11-20T11:02:00Z"},
+          "action":{"word":"Try again now","command":"waystation jobs retry --where state=retrying"}},
+         {"state":"paused","cause":"Paused by root: \\u001b[31mdown","relay":"Kept jobs wait.",
+          "remedy":"When the cause is gone: waystation resume hooks","failures_per_minute":0,"waiting":0,
+          "routes":["hooks"],"route_count":1,"action":{"word":"Resume","command":"waystation resume hooks"}},
+         {"state":"degraded","cause":"The network counts as constrained.","relay":"","remedy":"Wait.","routes":[],
+          "route_count":0}]}
         """
 
     private func lines(_ columns: Int) throws -> [String] {
         let status = try JSONValue(parsing: Array(Self.document.utf8))
         let moments = Moments(now: 1_795_234_664_000, isUTC: true)
-        let text = StatusText(status, columns: columns, moments: moments).text(for: .standard)
+        let troubles = try JSONValue(parsing: Array(Self.troubles.utf8))
+        let text = StatusText(status, troubles: troubles, columns: columns, moments: moments)
+            .text(for: .standard)
         return text.split(separator: "\n").map(String.init)
     }
 
@@ -58,67 +76,33 @@ struct StatusTextTests {
     }
 
     @Test(
-        "A journal that takes no records, or lost some, is told",
-        arguments: [
-            (blocked: 0, lost: 0, text: nil), (2, 0, nil),
-            (12, 34, "The journal has not taken a record for 12s"),
-            (0, 34, "Records the journal did not take since the start: 34."),
-        ] as [(blocked: Int, lost: Int, text: String?)]
+        "Each trouble has its cause, its routes, the latest failure, the relay's part and a command, the first first"
     )
-    func journal(blocked: Int, lost: Int, expected: String?) throws {
-        let journal = #"{"blocked_seconds":\#(blocked),"lost_records":\#(lost)}"#
-        let document = #"{"version":"1","journal":\#(journal)}"#
-        let status = try JSONValue(parsing: Array(document.utf8))
-        let text = StatusText(status, columns: 200).text(for: .standard)
-        #expect(text.lowercased().contains("journal") == (expected != nil))
-        if let expected { #expect(text.contains(expected)) }
+    func troubles() throws {
+        let lines = try lines(400)
+        let first = try #require(lines.firstIndex { $0.hasPrefix("failing since ") })
+        #expect(lines[first].hasSuffix(": https://a.example: The upstream answers 503."))
+        #expect(
+            lines[(first + 1)...].prefix(6) == [
+                "  60 routes: a, b, c, d, e and 55 more; 94 requests fail a minute; 1 job waits, the oldest for 5m;"
+                    + " next in 6s",
+                "  The latest failure, 17h ago: the upstream answered 503 (http_status)",
+                "  Relay: It tries again.",
+                "  Do: Mend the upstream. Try again now: waystation jobs retry --where state=retrying",
+                "paused: Paused by root: \\u{1b}[31mdown", "  Route hooks",
+            ]
+        )
+        // A command that the remedy has stands there once.
+        #expect(lines.contains("  Do: When the cause is gone: waystation resume hooks"))
+        #expect(lines.contains("and 20 more, which waystation ui shows"))
+        #expect(lines.firstIndex { $0.hasPrefix("ROUTE") }! > first)
     }
 
-    @Test(
-        "A store whose room comes to its end is told, by its limit and by its disk",
-        arguments: [
-            ("ok", 800, 1_000, 100, nil), ("full", 900, 1_000, 0, nil),
-            ("ok", 801, 1_000, 0, "The job store is nearly full, at 801 of 1000 bytes: without"),
-            ("ok", 0, 1_000, 99, "The disk of the job store is nearly full, with 99 of 1000 bytes left:"),
-            ("ok", 0, 50, 60, nil),
-        ] as [(String, Int, Int, Int, String?)]
-    )
-    func room(state: String, used: Int, limit: Int, left: Int, expected: String?) throws {
-        let storage = #""state":"\#(state)","used_bytes":\#(used),"max_bytes":\#(limit)"#
-        let disk = #""disk_bytes":1000,"disk_available_bytes":\#(left)"#
-        let status = try JSONValue(parsing: Array(#"{"version":"1","storage":{\#(storage),\#(disk)}}"#.utf8))
-        let text = StatusText(status, columns: 200).text(for: .standard)
-        #expect(text.contains("nearly full") == (expected != nil))
-        if let expected { #expect(text.contains(expected)) }
-    }
-
-    @Test("That memory is short is told, with the reason", arguments: 0...3)
-    func shedding(level: Int) throws {
-        let shedding = #"{"level":\#(level),"reason":"the kernel reports memory pressure","refused":0}"#
-        let status = try JSONValue(parsing: Array(#"{"version":"1","shedding":\#(shedding)}"#.utf8))
-        let text = StatusText(status, columns: 200).text(for: .standard)
-        #expect(text.contains("Memory is short (the kernel reports memory pressure)") == (level > 0))
-    }
-
-    @Test("Below the figures stands what they do not tell: the dead, and what the state goes by")
-    func notes() throws {
-        let text = try lines(400).joined(separator: "\n")
-        #expect(
-            text.contains(
-                "billing: 39 dead jobs, given up until somebody retries or drops them: waystation dead --route billing\n"
-            )
-        )
-        #expect(
-            text.contains(
-                "indeed: of the latest 20 requests 1 failed and 2 were answered by a stand-in; the latest failure, 17h "
-            )
-        )
-        #expect(text.contains("indeed: never_fails breached 4x\n"))
-        #expect(
-            text.contains(
-                "hooks: paused: down\nhooks: the latest request failed\n"
-            )
-        )
-        #expect(text.contains("  The job store has no room, at 5 of 9 bytes: no job is accepted; "))
+    @Test("Where nothing is wrong nothing is said of it")
+    func well() throws {
+        let troubles = try JSONValue(parsing: Array(#"{"trouble_count":0,"troubles":[]}"#.utf8))
+        let status = try JSONValue(parsing: Array(#"{"version":"1","state":"serving","routes":[]}"#.utf8))
+        let text = StatusText(status, troubles: troubles).text(for: .standard)
+        #expect(text.split(separator: "\n").count == 2 && text.contains("· serving ·"), "\(text)")
     }
 }

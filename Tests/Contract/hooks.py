@@ -15,6 +15,7 @@ from schemathesis.generation.meta import TestPhase
 
 STATES = ("scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired")
 ADDRESS = os.environ["CONTRACT_ADDRESS"]
+JOB = re.compile("[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}")
 # Routes that may be paused.
 STILL = ("still", "kept")
 ROUTES = ("good", "bad", "kept", "lost", "later", "tried", "standing")
@@ -53,6 +54,9 @@ def before_call(_context, case, _kwargs):
     # A stateful test goes on with what it has made.
     if "id" in place and case.meta.phase.name != TestPhase.STATEFUL and chance.random() < 0.7:
         place["id"] = some_job() or place["id"]
+    # A link that schemathesis infers may take the id of something else, such as a trouble, for that of a job.
+    if "id" in place and not JOB.fullmatch(place["id"]):
+        place["id"] = some_job() or "0" * 26
     if "route" in place and chance.random() < 0.8:
         place["route"] = chance.choice(STILL if is_pause else ROUTES)
     query = case.query or {}

@@ -101,6 +101,8 @@ class Answers(unittest.TestCase):
         self.call("pauseRoute", JSON, b'{"reason": "tea", "for": "1h"}', route="good")
         self.call("pauseRoute", JSON, b'{"reason": "", "for": 1, "why": 2}', route="good", status=400)
         self.call("getStatus")
+        kinds = {one["kind"] for one in self.call("getTroubles").json()["troubles"]}
+        self.assertLessEqual({"route_paused", "upstream_failing", "jobs_dead"}, kinds)
         self.call("resumeRoute", route="good")
         self.call("setBreaker", JSON, b'{"state": "open", "for": "1m"}', route="good")
         self.call("getRoute", route="good")

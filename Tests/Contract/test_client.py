@@ -67,6 +67,7 @@ class Client(unittest.TestCase):
             self.assertIsNotNone(self.call(name).parsed, name)
         self.assertIn(b"waystation_build_info", self.call("get_metrics").content)
         self.assertEqual(self.call("get_status").parsed.state.value, "serving")
+        self.assertEqual(self.call("get_troubles").parsed.glance.store.value, "ok")
         self.assertFalse(self.call("get_constrained").parsed.constrained)
         order = models.ConstrainedOrder.from_dict({"state": "auto"})
         self.assertFalse(self.call("set_constrained", body=order).parsed.constrained)

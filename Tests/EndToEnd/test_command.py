@@ -243,7 +243,11 @@ class CommandTest(RelayTest):
         self.assertEqual(code, 0)
         self.assertRegex(said, r"ROUTE +STATE +REQUESTS +OK +STAND-IN +FAILED +QUEUED +DEAD\n")
         self.assertRegex(said, r"up +failing .* 0\.0% ")
-        self.assertRegex(said, r"\nup: the latest request failed; the latest failure, \ds ago: the upstream answered\s+500 \(http_status\)\n")
+        # Its cause, since when, for which route, the latest failure, the relay's part, and advice.
+        self.assertRegex(said, r"\nfailing since \d\d:\d\d:\d\d: http://\S+ The (status|upstream)")
+        self.assertRegex(said, r"\n  Route up")
+        self.assertRegex(said, r"\n  The latest failure, \ds ago: the upstream answered 500 \(http_status\)\n")
+        self.assertRegex(said, r"\n  Relay: It tries again [^.]+\.\n  Do: Mend the upstream")
         # The configuration's path is as long as it is.
         self.assertLessEqual(max(len(line) for line in said.splitlines() if not line.startswith("config ")), 80, said)
         said = self.run_command("--socket", relay.control, "status", environment={"COLUMNS": "200"})[1]

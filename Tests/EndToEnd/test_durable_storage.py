@@ -180,7 +180,10 @@ class Storage(DurableTest):
         self.assertIn(
             '\nwaystation_store_state{state="gone"} 1\n', ask(relay.control, "GET", "/metrics").body.decode())
         told = subprocess.run([str(COMMAND), "status", "--socket", str(relay.control)], capture_output=True, text=True)
-        self.assertIn("A file of the job store was removed or replaced", told.stdout)
+        self.assertIn("removed or replaced a file of the job store", " ".join(told.stdout.split()))
+        first = ask(relay.control, "GET", "/v1/troubles").json()["troubles"][0]
+        self.assertEqual((first["kind"], first["state"], first["subject"]), ("store_gone", "failing", {"type": "store"}))
+        self.assertRegex(first["since"], "^20")
         relay.errors.wait("<2>", "removed or replaced")
         (relay.directory / "aside").rename(file)
         self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))

@@ -173,7 +173,7 @@ class JobsCommandTest(RelayTest):
         self.restart()
         [told] = [one for one in json.loads(self.run_command("routes", "-o", "json"))["routes"] if one["name"] == "up"]
         self.assertEqual(told["pause"]["by"], by)
-        self.assertIn(f"up: paused by {me}: tests", self.run_command("status"))
+        self.assertIn(f": Paused by {me}: tests\n  Route up", self.run_command("status"))
         self.run_command("jobs", "hold", job)
         self.relay.errors.wait(f"{me}: hold of job {job}")
         self.run_command("jobs", "cancel", job)

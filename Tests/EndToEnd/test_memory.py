@@ -170,6 +170,7 @@ class Memory(RelayTest):
             got = relay.ask("GET", "/r/up/large", [("Waystation-Timeout", "500ms")])
             problem = self.assert_problem(got, 503, "overloaded")
             self.assertIn("limits.memory", problem["detail"])
+            self.assertEqual(got["Retry-After"], "1")
             self.assertEqual(relay.status()["memory"]["waiting"], 0)
             # A request that waits goes on as soon as there is room, in its turn.
             with relay.caller() as third:
@@ -181,7 +182,9 @@ class Memory(RelayTest):
 
     def test_an_answer_that_may_never_have_room_is_refused_at_once(self):
         relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": f"{BODY + 1}MiB"}).start()
-        problem = self.assert_problem(relay.ask("GET", "/r/up/large"), 503, "overloaded")
+        got = relay.ask("GET", "/r/up/large")
+        problem = self.assert_problem(got, 503, "overloaded")
+        self.assertIsNone(got["Retry-After"], "another time is no better")
         self.assertIn("half of limits.memory", problem["detail"])
 
     def test_a_job_whose_answer_has_no_room_is_delivered_without_it(self):

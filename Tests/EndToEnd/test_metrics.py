@@ -1,5 +1,6 @@
 """The figures that the daemon tells Prometheus, and the hour it remembers."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -238,7 +239,23 @@ class Metrics(DurableTest):
         one = found["routes"][0]
         self.assertEqual((sum(one["requests"]), sum(one["failures"]), sum(one["attempts"])), (1, 1, 3))
         self.assertEqual(sum(one["failed_attempts"]), 3)
+        self.assertEqual(one["causes"], [{"kind": "http_status", "status": 503, "counts": one["failed_attempts"]}])
         self.assertGreater(one["attempt_p99_ms"][-1], 0)
+        self.assertEqual((one["in_flight"][-1], one["queued"][-1], one["marks"]), (1, 0, []))
+        self.assertEqual(found["reloads"], [])
+        for act in ("pause", "resume"):
+            self.assertEqual(ask(relay.control, "POST", f"/v1/routes/helped/{act}").status, 200)
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        again = ask(relay.control, "GET", "/v1/history?route=helped").json()
+        self.assertEqual((again["started_at"], len(again["reloads"])), (found["started_at"], 1), "the reload is told")
+        self.assertEqual(sum(count or 0 for count in again["routes"][0]["requests"]), 1, "and it keeps the hour")
+        marks = again["routes"][0]["marks"]
+        self.assertEqual([mark["event"] for mark in marks], ["waystation.route.paused", "waystation.route.resumed"])
+        self.assertEqual([mark["by"] for mark in marks], [{"uid": os.getuid()}] * 2)
+        printed = subprocess.run([COMMAND, "routes", "helped", "--history", "--socket", relay.control],
+                                 capture_output=True, text=True, timeout=30)
+        self.assertIn("3 × http_status 503", printed.stdout, printed.stderr)
+        self.assertIn("route.paused by ", printed.stdout)
         self.assert_problem(
             ask(relay.control, "GET", "/v1/history?route=x"), 404, "route_not_found")
         self.assertEqual(

@@ -39,6 +39,9 @@ class PageTest(unittest.TestCase):
     def view(self, path, *words):
         """Goes to a view and waits until it is shown."""
         self.browser.script("location.hash = arguments[0]", path)
+        # The view before it may have the same words.
+        self.browser.wait(
+            lambda: self.browser.script("return document.querySelector('main').getAttribute('aria-busy')") == "false", "it is read")
         return self.browser.wait_text(*words)
 
     def rows(self, caption):

@@ -90,6 +90,24 @@ class Actions(PageTest):
         self.assertIn("4 jobs match, 4 held", self.follow(line, "--yes"))
         self.assertEqual({self.scene.job(job)["state"] for job in jobs}, {"held"})
 
+    def test_only_actions_that_act_are_offered(self):
+        offered = "return [...document.querySelectorAll('#main .buttons button.act')].map((node) => node.textContent)"
+        label = "of=offers"
+        jobs = self.scene.keep("quiet", "good", 2, ("Waystation-Delay", "2h"), ("Waystation-Label", label))
+        self.view("#/jobs?label=of%3Doffers", *jobs)
+        self.assertEqual(self.browser.script(offered), ["Retry…", "Cancel…", "Hold…", "Drop…"])
+        for job in jobs:
+            self.scene.api("POST", f"/v1/jobs/{job}/hold")
+        self.browser.wait(
+            lambda: self.browser.script(offered) == ["Retry…", "Cancel…", "Release…", "Drop…"], "those on hold can be released")
+        for state, wanted in (
+                ("dead", ["Retry…", "Drop…"]), ("running", ["Cancel…"]), ("succeeded", ["Drop…"]),
+                ("held", ["Retry…", "Cancel…", "Release…", "Drop…"])):
+            self.view(f"#/jobs?state={state}", "Failed by")
+            self.browser.wait(lambda: self.browser.script(offered) == wanted, f"{state} has its actions")
+        self.view("#/jobs?label=of%3Dnothing", "There are no such jobs.")
+        self.assertEqual(self.browser.script(offered), [])
+
     def calls(self, change):
         """Has the page's calls of bulk actions changed by a script, each for one job and slow."""
         self.browser.script(
@@ -212,7 +230,8 @@ class Actions(PageTest):
         self.order("Pause")
         fields = self.browser.call("POST", "/elements", {"using": "css selector", "value": "dialog input"})
         self.browser.type(fields[0], "2h")
-        self.browser.type(fields[1], "it's 'so' & more" + TAB)
+        self.browser.type(fields[1], "it's 'so' & more")
+        self.assertEqual(self.browser.script("return document.activeElement.name"), "reason", "the field was not left yet")
         line = self.command()
         self.assertIn("""pause quiet --for 2h --reason 'it'\\''s '\\''so'\\'' & more'""", line)
         self.confirm("Pause")
@@ -269,6 +288,7 @@ class Actions(PageTest):
 
     def test_the_configuration_is_reloaded_and_a_refusal_is_told(self):
         self.view("#/", "Routes")
+        self.browser.script("document.querySelector('.daemon').open = true")
         self.scene.relay.write({**self.scene.routes, "added": self.scene.routes["quiet"]})
         self.assertTrue(self.order("Reload…").startswith("waystation reload"))
         self.confirm("Reload")

@@ -86,17 +86,29 @@ class Live(PageTest):
         self.scene.api("POST", f"/v1/jobs/{job}/cancel")
         self.browser.wait_text("cancelled by ", "(uid ", seconds=15)
 
+    def test_events_that_tell_the_same_are_one_line(self):
+        self.view("#/", "Latest events")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
+        self.browser.script("live.recent = []")
+        self.scene.keep("stock", "items", 5)
+
+        def told():
+            return [row for row in self.rows("Latest events") if "job.attempt.failed" in row["What"] and row["Route"] == "stock"]
+
+        self.browser.wait(lambda: [row["What"] for row in told()] == ["5 × job.attempt.failed"], "five are one line")
+        self.assertRegex(told()[0]["Last"], r"^\d+ s ago$")
+
     def test_a_daemon_that_is_away_is_told_of_and_its_return_too(self):
         self.scene.keep("down", "x", 1)
-        self.view("#/", "Routes", "the latest failure, ")
+        self.view("#/", "Routes", " ago: cannot connect")
         self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
         self.scene.relay.stop()
         self.browser.wait_text("The daemon is away since", "there is no such socket", within="#away")
         told = self.browser.text(".trouble")
         self.browser.wait(lambda: self.browser.text(".trouble") != told, "what was read grows older")
-        self.assertIn("Not connected", self.browser.text("#live"))
+        self.assertRegex(self.browser.text("#live"), r"Read \d+ s ago; (next try in \d+ s|asking)")
         self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
-        self.assertNotIn("Nothing is wrong", self.browser.text("main"))
+        self.assertEqual(self.browser.script("return document.getElementById('glance').className"), "old")
         self.picture("away")
         (self.scene.relay.directory / "notify").unlink()
         self.scene.relay.notices.items.clear()
@@ -113,8 +125,8 @@ class Live(PageTest):
         try:
             self.browser.wait(lambda: self.browser.text("#live").startswith("Waiting for an answer"), "it is late", seconds=12)
             self.browser.wait_text(
-                "The daemon is away since", "not answered within 10", "What is below was read at", within="#away", seconds=20)
-            self.assertTrue(self.browser.text("#live").startswith("No answer since"))
+                "The daemon does not answer since", "not answered within 10", "What is below was read at", within="#away", seconds=20)
+            self.assertTrue(self.browser.text("#live").startswith("Read "))
             self.assertTrue(self.browser.script("return document.body.classList.contains('stale')"))
             self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
         finally:

@@ -32,6 +32,8 @@ let brokenRoutes = BrokenRow.rows(
       2:40: error: timeouts.attempt (10s) is longer than timeouts.total (5s)  [/routes/r/timeouts/attempt]
     route "timeouts": {"atempt": "5s"}
       2:14: error: unknown key "atempt"  [/routes/r/timeouts] => did you mean "attempt"?
+    upstreams ["https://api.example.com/"]
+      2:2: error: expected an object  [/routes/r/upstreams/0] => write {"name": …, "url": …}
     route "auth": "Bearer hunter2"
       2:9: error: expected an object  [/routes/r/auth]
     route "auth": {"token": "hunter2"}

@@ -89,6 +89,20 @@ struct CredentialMachineTests {
         #expect(name(machine.tokenWanted(refused: nil, now: at(61))) == "use 1")
         #expect(name(machine.tokenWanted(refused: nil, now: at(62))) == "use 1 and refresh")
     }
+
+    @Test("It is told since when no fetch succeeded, also while there is another")
+    func since() {
+        var machine = CredentialMachine(settings: settings { $0.failureCooldown = .seconds(2) })
+        let failure = Failure(.credentialsFailed, sent: .neverSent, "no")
+        #expect(machine.failingSince == nil)
+        machine.refreshFailed(failure, now: at(3))
+        _ = machine.tokenWanted(refused: nil, now: at(6))
+        #expect(machine.isRefreshing && machine.failingSince == at(3))
+        machine.refreshFailed(failure, now: at(7))
+        #expect(machine.failingSince == at(3))
+        _ = machine.refreshed(Secret("a"), expiresIn: nil, now: at(9))
+        #expect(machine.failingSince == nil)
+    }
 }
 
 @Suite("The token endpoint's answers")

@@ -89,6 +89,22 @@ struct RouteHealthTests {
         #expect(state(60) == .degraded || meter.health(at: 60).lately.failed == 101)
     }
 
+    @Test(
+        "It is told since when it is not well, whatever its state becomes meanwhile, and no longer than it is so"
+    )
+    func since() {
+        succeed(10)
+        #expect(meter.health(at: 1_000).since == nil)
+        fail(at: 2_000)
+        #expect(state(2_000) == .degraded && meter.health(at: 2_000).since == 2_000)
+        for wall in 3...20 { fail(at: Int64(wall) * 1_000) }
+        #expect(state(20_000) == .failing && meter.health(at: 21_000).since == 2_000)
+        succeed(1)
+        #expect(state(80_000) == .ok && meter.health(at: 80_000).since == nil)
+        fail(at: 90_000)
+        #expect(meter.health(at: 95_000).since == 90_000)
+    }
+
     @Test("An outage that is over is told of no longer than for a minute")
     func outage() {
         var seen: [RouteCondition] = []

@@ -211,4 +211,28 @@ struct RouteMeterTests {
         count(report(.succeeded, attempts: [failed, attempt()]))
         #expect(meter.figures.delays.count == 1 && meter.figures.delays.microseconds == 4_000_000)
     }
+
+    @Test(
+        "Failed attempts of a minute are told by kind and status, and those of too many causes by their number"
+    )
+    func causes() {
+        func fail(_ kind: FailureKind, _ status: Status? = nil) {
+            var failed = attempt(failed: kind)
+            failed.failure?.status = status
+            count(report(.dead, by: nil, attempts: [failed]))
+        }
+        fail(.httpStatus, 503)
+        fail(.httpStatus, 410)
+        fail(.httpStatus, 503)
+        fail(.connectionRefused)
+        let ended = meter.endMinute().account.causes.map { code, count in
+            "\(count) \(code.kind.map { "\($0)" } ?? "") \(code.status.map { "\($0.rawValue)" } ?? "")"
+        }
+        #expect(ended.sorted() == ["1 connection_refused ", "1 http_status 410", "2 http_status 503"])
+        #expect(meter.figures.account.causes.isEmpty && meter.figures.account.failures.count == 2)
+        for status in 400..<500 as Range<UInt16> { fail(.httpStatus, Status(rawValue: status)) }
+        let many = meter.figures.account.causes
+        #expect(many.count == 33 && many[.other] == 68 && many.values.reduce(0, +) == 100)
+        #expect(FailureCode.other.kind == nil && FailureCode.other.status == nil)
+    }
 }

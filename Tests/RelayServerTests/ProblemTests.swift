@@ -57,6 +57,21 @@ struct ProblemTests {
     }
 
     @Test(
+        "A request that is safe to repeat is asked for again where that may help",
+        arguments: [true, false]
+    )
+    func repeatable(isRepeatable: Bool) {
+        var failure = Failure(.overloaded, sent: .answered, "the answer found no room")
+        func problem() -> Problem {
+            let id = JobID(milliseconds: 1, random: (2, 3))
+            return Problem(failure, route: "r", job: id, tookAllTime: false, isRepeatable: isRepeatable)
+        }
+        #expect(problem().retryAfter == nil)
+        failure.retryAfter = .seconds(1)
+        #expect(problem().retryAfter == (isRepeatable ? .seconds(1) : nil))
+    }
+
+    @Test(
         "Every problem has a title, a failing status and a body that is its own documentation",
         arguments: Problem.Code.allCases
     )

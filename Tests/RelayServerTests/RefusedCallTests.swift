@@ -195,6 +195,7 @@ struct RefusedCallTests {
         ("POST", "/v1/routes/up/pause", .read, "403"),
         ("GET", "/v1/shape", .submit, "403"),
         ("GET", "/v1/routes", .submit, "403"),
+        ("GET", "/v1/troubles", .submit, "403"),
         // Over TCP nobody has a name, and so no jobs of their own.
         ("GET", "/v1/jobs", .submit, "403"),
         ("GET", "/v1/events", .submit, "403"),

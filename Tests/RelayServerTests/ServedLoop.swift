@@ -124,6 +124,8 @@ private struct NoControl: DaemonControl {
 
     func reload() async -> (status: UInt16, document: [UInt8]) { (200, []) }
 
+    func troubles() -> [UInt8] { [] }
+
     func metrics(_ format: MetricsText.Format) async -> [UInt8] { [] }
 
     func compose(_ document: @escaping @Sendable () -> [UInt8]) async -> [UInt8] { document() }

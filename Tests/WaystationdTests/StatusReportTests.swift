@@ -55,7 +55,7 @@ struct StatusReportTests {
             MemoryMachine(limit: 9)
         )
         report.startedTicks = SystemClock.monotonic() - 5_000_000_000
-        report.reloadError = trouble == .reload ? "it is wrong" : nil
+        report.reloadError = trouble == .reload ? ("it is wrong", 0) : nil
         report.isConstrained = trouble == .constrained
         report.hidesCallers = trouble == .hidden
         report.journal = (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)

@@ -13,7 +13,7 @@ _waystation_options() {
         'shape') echo '--by --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'events') echo '--route --job --type --follow -f --after --output -o --quiet -q --utc --socket --help' ;;
         'logs') echo '--follow -f --since --until --lines -n --priority -p --catalog -x --output -o --utc --print --help' ;;
-        'routes') echo '--output -o --no-headers --quiet -q --utc --socket --help' ;;
+        'routes') echo '--output -o --no-headers --quiet -q --utc --socket --history --help' ;;
         'pause') echo '--for --reason --output -o --utc --socket --help' ;;
         'resume') echo '--output -o --utc --socket --help' ;;
         'breaker') echo '--for --output -o --utc --socket --help' ;;

@@ -1,5 +1,11 @@
 // The actions on a job, a route, an upstream and the daemon.
 
+// The states of the jobs that each action does something to.
+const WAITS = ["scheduled", "queued", "retrying"];
+const ACTS_ON = { retry: [...WAITS, "held", "dead", "cancelled", "expired"], cancel: [...WAITS, "running", "held"], hold: WAITS,
+  release: ["held"], drop: [...WAITS, "held", "succeeded", "dead", "cancelled", "expired"] };
+const actsOn = (word, states) => states.some(state => ACTS_ON[word].includes(state));
+
 const DONE = { retry: "retried", cancel: "cancelled", hold: "held", release: "released", drop: "dropped" };
 
 // One job, as it was shown.

@@ -35,7 +35,7 @@ async function ask(method, path, document, signal, version) {
   } catch (error) {
     if (signal?.aborted) throw error;
     if (limit.aborted) {
-      throw new Refusal(0, "no_answer", `the daemon has not answered within ${short(patienceFor(method))}`,
+      throw new Refusal(0, "no_answer", `the daemon has not answered within ${took(patienceFor(method))}`,
         method === "GET" ? "See systemctl status waystationd, and its journal."
           : "Whether it was done is not known: look before doing it again.");
     }

@@ -63,16 +63,16 @@ const dialog = {
 
   draw() {
     const { order, values, phase, told, isError } = this.state;
-    const change = ({ target: { name, type, checked, value } }) => {
+    const typed = ({ target: { name, type, checked, value } }) => {
       values[name] = type === "checkbox" ? (checked ? "yes" : "") : value.trim();
-      if (order.count) this.count();
-      else this.draw();
+      this.draw();
     };
+    const on = { input: typed, change: () => order.count && this.count() };
     const input = ({ name, options: words, isFlag, hint }) => words
-      ? h("select", { name, on: { change } }, words.map(text =>
+      ? h("select", { name, on }, words.map(text =>
         h("option", { value: text, selected: text === values[name] }, text)))
-      : isFlag ? h("input", { name, on: { change }, type: "checkbox" })
-        : h("input", { name, on: { change }, type: "text", placeholder: hint, autocomplete: "off", spellcheck: "false" });
+      : isFlag ? h("input", { name, on, type: "checkbox" })
+        : h("input", { name, on, type: "text", placeholder: hint, autocomplete: "off", spellcheck: "false" });
     const isBusy = phase === "counting" || this.isRunning;
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),
@@ -84,7 +84,7 @@ const dialog = {
       order.command(values).startsWith("curl") && h("p.note",
         "One call takes 10000 jobs: while its answer has next, it goes on with that as cursor."),
       h("div.buttons",
-        h(order.isGrave ? "button.grave" : "button.main", { type: "submit", disabled: phase !== "ready" }, order.button(this.state)),
+        h(order.isGrave ? "button.grave" : "button.main", { type: "submit", disabled: phase !== "ready" || !freshness.mayAct }, order.button(this.state)),
         h("button", { type: "button", disabled: phase === "stopping", on: { click: () => this.leave() } }, this.isRunning ? "Stop"
           : phase === "done" ? "Close" : "Cancel"),
         isBusy && h("span.busy", phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
@@ -107,7 +107,7 @@ const dialog = {
 
   async run() {
     const state = this.state;
-    if (state?.phase !== "ready") return;
+    if (state?.phase !== "ready" || !freshness.mayAct) return;
     const turn = news => this.state === state && this.turn(news);
     turn({ phase: "running", told: "", isError: false });
     const progress = told => turn({ told });
@@ -155,5 +155,5 @@ addEventListener("beforeunload", event => {
 
 // A button that opens an order, for who may give it.
 function action(name, role, order) {
-  return may(role) && h("button.small", { type: "button", on: { click: () => dialog.open(order()) } }, name);
+  return may(role) && h("button.small act", { type: "button", disabled: !freshness.mayAct, on: { click: () => dialog.open(order()) } }, name);
 }

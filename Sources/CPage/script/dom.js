@@ -87,7 +87,7 @@ function become(node, wanted) {
 }
 
 // One listener for each kind of event, however many elements come and go.
-for (const type of ["click", "submit", "change"]) {
+for (const type of ["click", "submit", "change", "input", "keydown", "pointermove", "pointerout"]) {
   document.addEventListener(type, event => {
     for (let node = event.target; node instanceof Node; node = node.parentNode) {
       const handler = node.handlers?.[type];

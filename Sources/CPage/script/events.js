@@ -5,17 +5,17 @@ function eventWords(data) {
   return joined("  ",
     data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
     data.end && `ended as ${data.end}`,
-    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
+    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${took(data.wait_ms)}`,
     data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail);
 }
 
 function showEvents(title) {
-  const events = [...live.recent].reverse().map(text => JSON.parse(text));
+  const events = [...live.recent].reverse();
   return section("events", title,
     live.lost > 0 && h("p.note", `${grouped(live.lost)} events were missed; the figures above were read anew.`),
-    events.length ? table(title, ["Time", "What", "Route", "Job", "More"],
-      events.map(({ id, time: at, type, data = {} }, index) => ({
-        key: id || index, cells: [when(at, precise(at)), type.replace("waystation.", ""),
+    events.length ? table(title, ["Last", "What", "Route", "Job", "More"],
+      events.map(({ key, count, event: { time: at, type, data = {} } }) => ({
+        key, cells: [when(at, `${age(at)} ago`), (count > 1 ? `${grouped(count)} × ` : "") + type.replace("waystation.", ""),
           data.route ? link(routePath(data.route), data.route) : "–",
           data.job ? link(jobPath(data.job), data.job) : "–", eventWords(data)],
       })), "events") : h("p.note", "Nothing that the daemon remembers."));

@@ -19,9 +19,25 @@ function hourOf(history, { name, jobs }) {
   // The last column still runs: what is told of "now" is the one before it, of times the latest of a few before that.
   const at = Math.max(0, hour.all.length - 2);
   const last = list => list.slice(Math.max(0, at - 4), at + 1).findLast(value => value !== null) ?? list.at(-1) ?? null;
-  return { ...counts, ...hour, rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
+  // Nobody has looked at a minute that is null.
+  const now = hour.all.length > 1 ? hour.all[at] : null;
+  return { ...counts, ...hour, began: parsed(history.began_at), interval: history.interval_ms, causes: found.causes,
+    queued: found.queued, inFlight: found.in_flight, marks: marksOf(history, found), rate: now === null ? null : now / (history.interval_ms / 1000),
     p50now: last(hour.p50), p99now: last(hour.p99) };
 }
+
+// The moments of the hour at which something was done or turned, in their order: [time, words].
+function marksOf({ started_at: started, began_at: began, reloads }, { marks }) {
+  const by = one => one && ` by ${one.user || `uid ${one.uid}`}`;
+  // The first minute begins at about the time of the daemon's start.
+  return [...parsed(started) > parsed(began) - 60000 ? [[started, "the daemon began"]] : [], ...reloads.map(at => [at, "reloaded"]),
+    ...marks.map(one => [one.at, joined(" ", one.event.replace("waystation.", ""), one.upstream, one.state && spaced(one.state)) + (by(one.by) || "")])]
+    .sort(([a], [b]) => parsed(a) - parsed(b));
+}
+
+// The causes of the failed attempts of a minute, or of them all.
+const causesText = (causes, count) => joined(", ", ...causes.map(cause => [count(cause.counts), failureWord(cause)])
+  .filter(([number]) => number).map(([number, word]) => `${grouped(number)} × ${word}`));
 
 const rateText = rate => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
   ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
@@ -38,7 +54,7 @@ function hourText(hour) {
   const { requests, attempts } = hour;
   const helped = hour.fallbacks ? `, ${hour.fallbacks} answered by a stand-in` : "";
   const hasMore = attempts !== requests || hour.failedAttempts !== hour.failedRequests;
-  return "Last hour: " + joined("; ", (requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
+  return joined("; ", (requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
     attempts > 0 && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`);
 }
 

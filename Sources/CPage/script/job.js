@@ -19,7 +19,7 @@ async function readCompanions(job, signal) {
 
 async function readJob(id, signal) {
   const job = { attempts: [], ...await read(jobURL(id), signal) };
-  return parts({ job, companions: readCompanions(job, signal) });
+  return parts({ job, companions: readCompanions(job, signal), troubles: readTroubles(signal) });
 }
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.
@@ -41,16 +41,13 @@ function strip(job) {
     if (hasNextAttempt(job)) nodes.push(rect("due", Math.min(width - 4, x(parsed(job.due_at))), 4, 3, 16));
   }
   return h("figure.strip#strip", drawing("bars", width, 24, null, [line("base", 0, 12, width, 12), nodes]),
-    h("figcaption", `${short(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
+    h("figcaption", `${took(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
 }
 
 function showJob({ job, companions: others }) {
   const { title, entries, why, commands } = story(job, others);
   const [id, ...about] = title.split(" · ");
   const failure = job.last_failure;
-  const can = { retry: !["running", "succeeded"].includes(job.state), cancel: !isOver(job),
-    hold: ["scheduled", "queued", "retrying"].includes(job.state), release: job.state === "held",
-    drop: job.state !== "running" };
   const doubt = isInDoubt(job) ? sentence(DOUBT)
     : "";
   const item = (entry, index) => h(`li.${entry.look || "plain"}#${index}`,
@@ -67,7 +64,7 @@ function showJob({ job, companions: others }) {
       about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
       job.durable && badge("state", job.state)),
     h("p.buttons#do",
-      job.durable && ["retry", "cancel", "hold", "release", "drop"].filter(word => can[word]).map(word =>
+      job.durable && Object.keys(DONE).filter(word => actsOn(word, [job.state])).map(word =>
         jobAction(word, job, ["retry", "drop"].includes(word) ? doubt : "")),
       job.cancel_asked && h("span.note", "A cancellation was asked for; it ends with its attempt."), copyable(command("explain", job.id))),
     why && h("p.why#why", why),

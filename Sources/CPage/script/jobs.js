@@ -3,6 +3,7 @@
 const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
   "created_before"];
 const WAITING = "scheduled,queued,running,retrying,held";
+const OVER = ["succeeded", "dead", "cancelled", "expired"];
 const PAGE = 50;
 
 const isOver = job => OVER.includes(job.state);
@@ -58,7 +59,7 @@ async function readJobs(values, signal) {
   return parts({
     list: read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor,
       limit: String(PAGE) }), signal),
-    routes: readRoutes(signal) });
+    routes: readRoutes(signal), troubles: readTroubles(signal) });
 }
 
 function showJobs(values, { list, routes = [] }) {
@@ -92,10 +93,13 @@ function showJobs(values, { list, routes = [] }) {
   const paused = routes.filter(route => route.pause
     && list.jobs.some(job => job.route === route.name && !isOver(job)));
   const bulk = bulkFilter(values);
+  // Those of jobs on other pages are not known.
+  const states = bulk.state || (values.cursor || list.next ? [...WAITING.split(","), ...OVER] : list.jobs.map(job => job.state));
+  const offered = Object.keys(DONE).filter(word => actsOn(word, states));
   return [
     heading("Kept jobs"), filters,
-    may("operate") && h("p.buttons#bulk", h("span", "All that match:"),
-      Object.keys(DONE).map(word => bulkAction(word, bulk, titled(word) + "…"))),
+    may("operate") && offered.length > 0 && h("p.buttons#bulk", h("span", "All that match:"),
+      offered.map(word => bulkAction(word, bulk, titled(word) + "…"))),
     paused.map(route => h("p.note#paused " + route.name,
       `Route ${route.name} is ${pauseText(route)}; its jobs wait for it.`)),
     list.jobs.length ? h("div#list", table("Kept jobs",

@@ -1,9 +1,10 @@
-// The stream of events: it says that something has changed, and keeps the last few for who wants to read them.
+// The stream of events: it says that something has changed, and keeps the last few for who wants to read them, those that
+// tell the same as one.
 const live = {
   source: null, retry: 0, timer: null, last: null, filter: "", count: 0, lost: 0,
   recent: [], onChange: () => {}, state: "off", next: 0,
 
-  // How many of the last events are kept.
+  // How many different ones of the last events are kept.
   room: 24,
   // Nothing of what happens all the time: the figures tell of it.
   quiet: ["job.accepted", "job.attempt.started", "job.succeeded", "heartbeat", "gap"],
@@ -42,23 +43,22 @@ const live = {
       // Another daemon may have taken the place of the one that was asked.
       daemon.isKnown = false;
       this.set("live");
-      this.onChange();
+      refresh.soon(freshness.isAway);
     };
     source.onerror = () => {
       if (this.source !== source) return;
       this.stop();
       // The browser's own way of trying again would not grow, and would say nothing.
-      const wait = Math.min(15000, 1000 * 2 ** this.retry) * (0.8 + Math.random() * 0.4);
+      const wait = grown(this.retry);
       this.retry += 1;
-      this.set("away", Date.now() + wait);
+      this.set("away", performance.now() + wait);
       this.timer = setTimeout(() => this.connect(), wait);
       this.onChange();
     };
     const heard = event => {
       this.last = event.lastEventId || this.last;
       this.count += 1;
-      this.recent.push(event.data);
-      if (this.recent.length > this.room) this.recent.shift();
+      this.keep(JSON.parse(event.data));
       this.onChange();
     };
     for (const name of wanted) source.addEventListener(name, heard);
@@ -69,8 +69,18 @@ const live = {
     });
   },
 
+  // The newest stands last.
+  keep(event) {
+    const { route, upstream, state, status, kind, end, rule, lost } = event.data || {};
+    const key = JSON.stringify([event.type, route, upstream, state, status, kind, end, rule, lost]);
+    const at = this.recent.findIndex(one => one.key === key);
+    const [known] = at < 0 ? [] : this.recent.splice(at, 1);
+    this.recent.push({ key, event, count: (known?.count || 0) + 1 });
+    if (this.recent.length > this.room) this.recent.shift();
+  },
+
   set(state, next = 0) {
     Object.assign(this, { state, next });
-    showLive();
+    freshness.show();
   },
 };

@@ -62,14 +62,15 @@ byID("skip").addEventListener("click", event => {
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     live.stop();
-    showLive();
+    freshness.show();
   } else if (daemon.role) {
+    freshness.show();
     live.connect();
     refresh.soon(true);
   }
 });
+setInterval(() => freshness.show(), 500);
 setInterval(() => {
-  showLive();
   if (performance.now() - refresh.last > 5000) refresh.soon();
   refresh.again();
 }, 1000);

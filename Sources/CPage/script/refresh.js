@@ -3,14 +3,18 @@
 // Reads the view anew: at most once a second and a quarter of the time, however much happens, and every five seconds
 // when nothing is heard.
 const refresh = {
-  view: null, timer: null, last: 0, pace: 1000, isReading: false, isWanted: false, stop: new AbortController(),
-  states: new Map(), kept: {}, readAt: null, drawnAt: 0,
+  view: null, timer: null, last: 0, pace: 1000, due: 0, failures: 0, isReading: false, isWanted: false,
+  stop: new AbortController(), kept: {}, drawnAt: 0,
 
   soon(isNow) {
-    if (isNow) this.last = Math.min(this.last, performance.now() - this.pace + 50);
+    const now = performance.now();
+    if (isNow && this.due > now + 50) {
+      clearTimeout(this.timer);
+      Object.assign(this, { timer: null, due: now + 50 });
+    }
     this.isWanted = true;
     if (this.isReading || this.timer || document.hidden || !this.view) return;
-    this.timer = setTimeout(() => this.read(), Math.max(0, this.pace - (performance.now() - this.last)));
+    this.timer = setTimeout(() => this.read(), Math.max(0, this.due - now));
   },
 
   show(view, isMoved) {
@@ -21,6 +25,7 @@ const refresh = {
     this.isMoved = isMoved || this.isMoved;
     this.kept = {};
     document.title = `${view.title} – Waystation`;
+    main.setAttribute("aria-busy", "true");
     live.follow(view.filter);
     clearTimeout(this.timer);
     this.timer = null;
@@ -32,17 +37,20 @@ const refresh = {
     this.timer = null;
     const { view } = this;
     const { signal } = this.stop;
+    const askedAt = Date.now();
     Object.assign(this, { isReading: true, isWanted: false, last: performance.now() });
     try {
       if (!daemon.isKnown) await begin(signal);
       const found = await view.read(signal);
       if (signal.aborted) return;
       this.isReading = false;
-      this.readAt = new Date();
       this.kept = found || {};
+      this.failures = 0;
       this.draw(view, found);
-      this.pace = Math.min(20000, Math.max(1000, 4 * (performance.now() - this.last)));
-      away(null);
+      this.pace = Math.min(8000, Math.max(1000, 4 * (performance.now() - this.last)));
+      this.due = this.last + this.pace;
+      freshness.was(askedAt, this.kept);
+      if (live.state === "away") live.connect();
       showFoot();
     } catch (error) {
       if (signal.aborted) return;
@@ -65,34 +73,42 @@ const refresh = {
       view.show(found));
     if (this.isMoved) {
       main.replaceChildren(...fresh.childNodes);
-      this.isMoved = false;
-      scrollTo(0, 0);
-      (main.querySelector("h1") || main).focus({ preventScroll: true });
+      this.settle();
     } else morph(main, fresh);
     main.setAttribute("aria-busy", "false");
-    if (found?.routes) this.compare(found.routes);
-  },
-
-  // Tells who listens, and does not look, that a route is doing otherwise than before.
-  compare(routes) {
-    const changed = routes.filter(({ name, state }) => this.states.has(name) && this.states.get(name) !== state);
-    this.states = new Map(routes.map(({ name, state }) => [name, state]));
-    if (changed.length) tell(changed.slice(0, 5).map(({ name, state }) =>
-      `Route ${name}: ${spaced(state)}`).join("; "));
+    glance.was(this.kept);
+    announce(this.kept);
   },
 
   fail(error) {
+    main.setAttribute("aria-busy", "false");
     if (!(error instanceof Refusal)) console.error(error);
     // The view that was read stays, unless its subject is no longer there.
-    if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
-    away(null);
+    if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) {
+      this.due = performance.now() + grown(this.failures);
+      this.failures += 1;
+      if (!Object.keys(this.kept).length) {
+        morph(main, h("div", heading(this.view.title), h("p.note", "Not read yet.")));
+        if (this.isMoved) this.settle();
+      }
+      freshness.failed(error);
+      return this.soon();
+    }
+    this.due = this.last + this.pace;
+    freshness.was(Date.now(), {});
     this.kept = {};
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
     morph(main, h("div", heading(error.status === 404 ? "Not there" : "Not shown"),
       h("p.told bad", text), error.advice && h("p", error.advice),
       h("p", link("/", "To the overview"))));
-    if (this.isMoved) main.querySelector("h1").focus();
+    if (this.isMoved) this.settle();
+  },
+
+  // Another view begins at its title.
+  settle() {
     this.isMoved = false;
+    scrollTo(0, 0);
+    (main.querySelector("h1") || main).focus({ preventScroll: true });
   },
 };
 
@@ -113,11 +129,11 @@ function showFoot() {
     may("admin") ? " of its socket: it may do everything." : may("operate")
       ? " of its socket: it may act on jobs and routes, and not reload the configuration."
       : " of its socket: it shows everything and changes nothing. Who may act runs waystation ui with the control socket."),
-    h("p", "Read at ", when(refresh.readAt.toISOString(), time(refresh.readAt)), `; times are of ${zone()}.`)));
+    h("p", "Read at ", when(new Date(freshness.askedAt).toISOString(), time(new Date(freshness.askedAt))), `; times are of ${zone()}.`)));
 }
 
 // The parts of a view, each as it is told when it could not be read.
 const PARTS = {
-  status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
+  troubles: "what is wrong", status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
   dead: "the dead letters", list: "the jobs", route: "the route", job: "the job", companions: "what else waits",
 };

@@ -2,7 +2,7 @@
 
 async function readRoute(name, signal) {
   const found = await parts({
-    route: read("/v1/routes/" + encodeURIComponent(name), signal), status: read("/v1/status", signal),
+    troubles: readTroubles(signal), route: read("/v1/routes/" + encodeURIComponent(name), signal), status: read("/v1/status", signal),
     history: hourly(name, signal), shape: read(query("/v1/shape", { by: "failure_kind", route: name }), signal),
   });
   if (!found.route) throw found.missing.route;
@@ -10,13 +10,11 @@ async function readRoute(name, signal) {
   return found;
 }
 
-function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) {
+function showRoute(name, { troubles, route, status = {}, history, shape = { rows: [] } }) {
   const hour = hourOf(history, route);
   const failure = route.last_failure;
   const credential = status.credentials?.find(one => one.name === route.credential);
-  const wrong = wrongWith(route);
-  const done = doneAbout(route, hour);
-  if (["failing", "refused", "refreshing"].includes(credential?.state)) done.unshift(meaning("credential", credential.state).text);
+  const wrong = troubles?.troubles.filter(({ routes }) => routes.includes(name)) || [];
   const isKnown = route.state !== "unconfigured";
   return [
     heading("Route ", name, " ", badge("route", route.state)),
@@ -24,13 +22,12 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
       isKnown && (route.pause ? resumeAction(name) : pauseAction(name)),
       jobsOf(name, {}, "All its jobs"), isKnown && copyable(command("limits", name))),
     wrong.length > 0 && h("section.trouble#wrong", h("h2.unseen", TROUBLE),
-      troubleCard("card", route.state !== "failing", null, wrong, done, adviceFor(route))),
+      wrong.map(troubleCard)),
     hour && section("hour", "Last hour",
       h("div.charts",
-        h("figure", bars(hour, 56), h("figcaption", hourText(hour), hour.rate !== null && `; ${plural(rateText(hour.rate), hour.what)} now`)),
-        h("figure", times(hour, 56), h("figcaption",
-          hour.p50now === null ? "No times yet"
-            : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`))),
+        rateChart(hour), timesChart(hour), queueChart(hour)),
+      (hour.causes.length > 0 || hour.marks.length > 0) && sheet([["Failed", causesText(hour.causes, sum)],
+        ["Marked", hour.marks.length > 0 && hour.marks.slice(-8).map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text])]]),
       h("p.note", `A bar is a minute's ${hour.what}s: striped by a stand-in, red and marked below failed.`)),
     isKnown && section("limits", "What holds it back",
       sheet([
@@ -38,7 +35,7 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
         ["Retries", retriesText(route)], ["Rate", rateLimitText(route)],
         ["Credential", route.credential
           && [route.credential, " ", credential ? badge("credential", credential.state) : "not fetched",
-          credential?.expires_in_seconds && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
+          credential?.expires_in_seconds && ` expires in ${took(credential.expires_in_seconds * 1000)}`]],
       ]),
       table("Upstreams", ["Upstream", "Breaker", "Under way", "What it is spared", "Last failure", "Act.acts"],
         route.upstreams.map(upstream => ({
@@ -47,7 +44,7 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), sparedText(upstream) || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
-            [breakerAction(name, upstream.name) || "–", sparedText(upstream) && clearAction(name, upstream.name)]],
+            [breakerAction(name, upstream.name) || "–", " ", sparedText(upstream) && clearAction(name, upstream.name)]],
         })))),
     section("counts", "Since the daemon's start",
       sheet([

@@ -9,11 +9,16 @@ const readRoutes = async signal => (await read("/v1/routes", signal)).routes.map
 
 const ROUTE_ROWS = 200;
 
-function showRoutes(status, routes, history, values) {
+function showRoutes(status, routes, troubles, history, values) {
+  // Those with trouble first, in the order of the troubles.
+  const names = [...new Set(troubles?.troubles.flatMap(one => one.routes))];
+  const rank = ({ name }) => (names.includes(name) ? names.indexOf(name) : names.length);
   const credentials = new Map(status.credentials?.map(one => [one.name, one]));
-  const wanted = routes.filter(({ name }) => !values.name || name.includes(values.name));
-  const rows = wanted.slice(0, ROUTE_ROWS).map(route => {
-    const hour = hourOf(history, route);
+  const wanted = routes.filter(({ name }) => !values.name || name.includes(values.name)).sort((a, b) => rank(a) - rank(b));
+  const shown = wanted.slice(0, ROUTE_ROWS).map(route => ({ route, hour: hourOf(history, route) }));
+  // One scale for all, or the bars of one could not be held against those of another.
+  const most = Math.max(1, ...shown.flatMap(({ hour }) => hour?.all || []));
+  const rows = shown.map(({ route, hour }) => {
     const failure = route.last_failure;
     const credential = credentials.get(route.credential);
     const waiting = waitingOf(route);
@@ -23,14 +28,13 @@ function showRoutes(status, routes, history, values) {
       key: route.name, class: route.state === "unconfigured" ? "isbad" : "is" + lookOf(route.state),
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
-        hour ? bars(hour, 20) : "–", hour?.rate != null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
-          : "–",
-        hour?.p50now != null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
+        hour && sum(hour.all) ? bars(hour, 20, most) : "–", hour?.rate != null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour) : "–",
+        hour?.p50now != null ? `${took(hour.p50now)} / ${took(hour.p99now ?? hour.p50now)}` : "–",
         open.length ? open.map(upstream => [badge("", upstream.breaker), " ", upstream.name, " "])
-          : route.upstreams.some(upstream => upstream.breaker === "closed") ? badge("", "closed") : "off",
-        credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",
-        waiting ? jobsOf(route.name, { state: WAITING }, grouped(waiting)) : "0",
-        dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
+          : "–",
+        credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "–",
+        waiting ? jobsOf(route.name, { state: WAITING }, amount(waiting)) : "–",
+        dead ? jobsOf(route.name, { state: "dead" }, amount(dead)) : "–",
         waiting ? ageOfOldest(route) : "–",
         failure ? h("span", { title: failure.detail }, failureWord(failure), ", ", when(failure.at, `${age(failure.at)} ago`)) : "–",
       ],
@@ -42,5 +46,6 @@ function showRoutes(status, routes, history, values) {
     h("label", h("span", "Name has"), h("input", { type: "search", name: "name", value: values.name || "" }))),
     table("Routes", ["Route", "State", "Last hour", "Rate now.n", "Failed, last hour.n", "p50 / p99 now.n", "Breaker",
       "Credential", "Queued.n", "Dead.n", "Oldest.n", "Last failure"], rows, "routes"),
+    most > 1 && h("p.note", "All bars have one scale, the highest is ", amount(most), " in a minute."),
     wanted.length > ROUTE_ROWS && h("p.note", `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`));
 }

@@ -1,8 +1,11 @@
 // Tables, and titles with what stands beside them.
 
-// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are "title.class";
-// a row is {key, class, cells}.
-function table(caption, columns, rows, classes = "") {
+// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are "title.class"; a
+// row is {key, class, cells}. A column in which nothing stands is left out.
+function table(caption, titles, found, classes = "") {
+  const told = titles.map((_, index) => !index || found.some(({ cells }) => cells[index] !== "–"));
+  const columns = titles.filter((_, index) => told[index]);
+  const rows = found.map(row => ({ ...row, cells: row.cells.filter((_, index) => told[index]) }));
   const cell = (content, index) => {
     const [title, look = ""] = columns[index].split(".");
     // On a card there is no room for what is not there.

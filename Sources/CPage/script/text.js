@@ -18,6 +18,13 @@ function bytes(count) {
   return `${decimals(value, unit === 0 || value >= 10 ? 0 : 1)} ${units[unit]}`;
 }
 
+// `1.2 k`, all of it at the pointer.
+function amount(number) {
+  if (number < 1000) return String(number);
+  const [size, unit] = number < 1e6 ? [1000, "k"] : [1e6, "M"];
+  return h("span", { title: grouped(number) }, `${decimals(number / size, number < 10 * size ? 1 : 0)} ${unit}`);
+}
+
 const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
 
 const titled = word => word.slice(0, 1).toUpperCase() + word.slice(1);
@@ -33,6 +40,9 @@ function quoted(word) {
 // The given values of a document or a command line.
 const given = values => Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 const options = values => Object.entries(given(values)).map(([name, value]) => ["--" + name, value]);
+
+// The socket, where it is not the one that commands take by themselves.
+const socketOption = () => (daemon.socket ? ` --socket ${quoted(daemon.socket)}` : "");
 
 // A command line of the program, for the daemon that is looked at.
 const command = (...words) =>

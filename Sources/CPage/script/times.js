@@ -38,13 +38,17 @@ function exact(milliseconds) {
   return text;
 }
 
-// A span in its largest unit: `12s`, `4m`, `3h`, `5d`.
+// A span in its largest unit: `12 s`, `4 min`, `3 h`, `5 d`.
 function span(milliseconds) {
   const seconds = Math.floor(Math.max(0, milliseconds) / 1000);
-  if (seconds < 60) return seconds + "s";
-  if (seconds < 3600) return Math.floor(seconds / 60) + "m";
-  return seconds < 172800 ? Math.floor(seconds / 3600) + "h" : Math.floor(seconds / 86400) + "d";
+  if (seconds < 60) return seconds + " s";
+  if (seconds < 3600) return Math.floor(seconds / 60) + " min";
+  return seconds < 172800 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + " d";
 }
+
+// A duration as people read it: `0.4 ms`, `12 ms`, `1.25 s`, `41 min`.
+const took = milliseconds => milliseconds < 1000 ? short(milliseconds).replace("ms", " ms") : milliseconds < 60000
+  ? decimals(milliseconds / 1000, milliseconds % 1000 ? 2 : 0) + " s" : span(milliseconds);
 
 // A moment that is told in few words has all of them at the pointer.
 const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
@@ -60,7 +64,7 @@ const age = text => (text ? span(clock.now() - parsed(text)) : "–");
 
 // Of a route's oldest job, which of very many is known to the minute only.
 const ageOfOldest = ({ oldest_job_at: text }) =>
-  parsed(text) % 60000 === 0 && clock.now() - parsed(text) < 60000 ? "<1m" : age(text);
+  parsed(text) % 60000 === 0 && clock.now() - parsed(text) < 60000 ? "< 1 min" : age(text);
 
 function until(text) {
   if (!text) return "–";

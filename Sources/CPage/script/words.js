@@ -4,7 +4,8 @@
 const LOOKS = {
   good: "ok serving succeeded valid closed",
   bad: "failing dead open full stalled gone refused expired reload_failed",
-  warn: "degraded busy paused probing retrying held forced_open forced_closed unconfigured draining refreshing cancelled",
+  still: "paused held",
+  warn: "degraded busy probing retrying forced_open forced_closed unconfigured draining refreshing cancelled",
 };
 const lookOf = word => Object.keys(LOOKS).find(look => LOOKS[look].split(" ").includes(word)) || "plain";
 const badge = (kind, word) => word

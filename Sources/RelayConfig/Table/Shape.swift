@@ -31,7 +31,8 @@ indirect enum Shape {
         }
     }
 
-    /// The advice to write an object in the place of a word that one of its keys takes: `{"type": "exponential"}`.
+    /// The advice to write an object in the place of a word that one of its keys takes: `{"type": "exponential"}`; for any
+    /// other the keys that the object must have.
     func meant(by node: JSONNode) -> String? {
         guard case .object(let object) = self else { return nil }
         // A switch is true; an action without settings of its own is an empty object.
@@ -40,7 +41,12 @@ indirect enum Shape {
         let key = object.fields.first { field in
             if case .word(let words) = field.shape { words.contains(text) } else { false }
         }?.key
-        return key.map { "write {\"\($0)\": \"\(text)\"}" }
+        if let key { return "write {\"\(key)\": \"\(text)\"}" }
+        let wanted = object.fields.filter { field in
+            field.isRequired || object.choices.contains { $0.isRequired && $0.keys.first == field.key }
+        }
+        let keys = wanted.map { "\"\($0.key)\": …" }.joined(separator: ", ")
+        return keys.isEmpty ? nil : "write {\(keys)}"
     }
 
     /// Whether the value is shown on one line of the effective configuration.

@@ -7,6 +7,8 @@ package struct CredentialMachine: Sendable {
     package private(set) var isRefreshing = false
     /// The last refresh failed; until `until` nobody asks again.
     package private(set) var failure: (failure: Failure, until: Instant)?
+    /// When the first refresh failed since the last that did not.
+    package private(set) var failingSince: Instant?
 
     private let refreshBeforeExpiry: Duration
     private let failureCooldown: Duration
@@ -72,7 +74,7 @@ package struct CredentialMachine: Sendable {
             expiresAt: expiresIn.map { now.advanced(by: $0) }
         )
         token = next
-        failure = nil
+        (failure, failingSince) = (nil, nil)
         isRefreshing = false
         refreshAt = expiresIn.map { lifetime in
             // A lifetime shorter than twice the margin is refreshed halfway, not at once and for ever.
@@ -84,6 +86,7 @@ package struct CredentialMachine: Sendable {
     /// The endpoint gave none; whoever asks before the cool-down is over gets the same failure.
     package mutating func refreshFailed(_ failure: Failure, now: Instant) {
         self.failure = (failure, now.advanced(by: failureCooldown))
+        failingSince = failingSince ?? now
         isRefreshing = false
     }
 

@@ -102,6 +102,8 @@ package final class CredentialVault: Sendable {
     package struct State: Sendable {
         package let name: String
         package var condition: CredentialState
+        /// Also while it is fetched once more.
+        package let failingSince: Instant?
         package let expiresIn: Duration?
         /// Of its newest token; 0 before the first.
         package let generation: UInt64

@@ -65,6 +65,7 @@ final class FetchedCredential: Sendable {
             return CredentialVault.State(
                 name: name,
                 condition: word,
+                failingSince: machine.failingSince,
                 expiresIn: machine.token?.expiresAt.map { now.duration(to: $0) },
                 generation: machine.generation
             )

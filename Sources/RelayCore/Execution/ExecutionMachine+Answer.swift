@@ -92,7 +92,8 @@ extension ExecutionMachine {
     mutating func cutOff(_ failure: Failure, _ inbound: InboundResponse, _ moment: Moment) {
         var failure = failure
         failure.status = inbound.response.status
-        failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
+        let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
+        failure.retryAfter = asked ?? failure.retryAfter
         failure.exchange = failure.exchange ?? inbound.exchange
         failure = judge.marked(failure, inbound.response.fields)
         attemptFailed(judge.refusing(failure, inbound.response.status), moment)

@@ -44,12 +44,13 @@ extension ExecutionMachine {
             wanted > half
             ? "may take \(half) (half of limits.memory)"
             : "found no room (limits.memory) within \(plan.limit.text)"
-        let failure = Failure(
+        var failure = Failure(
             .overloaded,
             sent: .answered,
             "the answer needs \(wanted) bytes of memory and \(reason)",
             exchange: collecting.inbound.exchange
         )
+        if wanted <= half { failure.retryAfter = .seconds(1) }
         collectingFailed(failure, moment)
     }
 

@@ -8,7 +8,7 @@ package struct LastFailure: Sendable {
     /// When it was, in seconds since 1970 UTC.
     package let wallSeconds: Int64
 
-    init(_ failure: Failure, wallSeconds: Int64) {
+    package init(_ failure: Failure, wallSeconds: Int64) {
         kind = failure.kind
         status = failure.status
         detail = failure.detail

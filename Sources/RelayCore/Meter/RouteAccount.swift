@@ -5,6 +5,8 @@ package struct RouteAccount: Sendable {
     package var health = RouteHealth()
     /// Failed attempts.
     package private(set) var failures: [FailureName: UInt64] = [:]
+    /// The same by cause, since the running minute of the history began.
+    package internal(set) var causes: [FailureCode: UInt32] = [:]
     /// The last failure of each upstream.
     package private(set) var lastFailures: [String: LastFailure] = [:]
     /// The jobs that failed before any attempt, for want of a permit or of time.
@@ -53,12 +55,18 @@ package struct RouteAccount: Sendable {
     /// Names of each sort that are told apart; the configuration's are far fewer, but for one that is ever changed.
     static let nameLimit = 1_000
 
+    /// Causes that are told apart within a minute.
+    static let causeLimit = 32
+
     package init() {}
 
     /// Takes up an attempt whose job is over, or waits.
     mutating func count(_ attempt: Attempt) {
         if let failure = attempt.failure {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
+            let code = FailureCode(failure)
+            let hasRoom = causes[code] != nil || causes.count < RouteAccount.causeLimit
+            causes[hasRoom ? code : .other, default: 0] &+= 1
             note(failure, of: attempt)
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }

@@ -20,6 +20,8 @@ package struct RouteHealth: Sendable {
     package private(set) var lastFailure: LastFailure?
     /// The outcomes of the requests that the state goes by.
     package private(set) var lately = OutcomeHistory.Counts()
+    /// Since when it has been failing or degraded, in milliseconds since 1970 UTC; nil while it is neither.
+    package private(set) var since: Int64?
 
     private var history = OutcomeHistory()
     /// Since the start; of those that were good, the ones that the loops do not count.
@@ -97,12 +99,13 @@ package struct RouteHealth: Sendable {
     private mutating func settle(_ answered: Answered, _ wall: Int64) {
         lately = history.lately(total(answered), at: wall)
         if isMended(answered, wall) {
-            (isFailing, isDegraded) = (false, false)
+            (isFailing, isDegraded, since) = (false, false, nil)
             return
         }
         let (all, failed, worse) = (lately.all, lately.failed, lately.failed &+ lately.standIns)
         isDegraded = worse > 0 && worse * 100 >= all * (isFailing || isDegraded ? 2 : 5)
         isFailing = failed > 0 && failed * 100 >= all * (isFailing ? 30 : 50)
+        since = isFailing || isDegraded ? since ?? wall : nil
     }
 
     /// Whether nothing has failed for a minute, and something was answered since.

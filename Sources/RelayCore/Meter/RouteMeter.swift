@@ -204,8 +204,19 @@ extension RouteMeter {
     }
 
     /// All of it, each figure by itself as of now.
-    package var figures: RouteFigures {
-        let account = account.withLock { $0 }
+    package var figures: RouteFigures { figures(account.withLock { $0 }) }
+
+    /// The same at the end of a minute of the history; the causes are counted anew from then on.
+    package func endMinute() -> RouteFigures {
+        figures(
+            account.withLock { account in
+                defer { account.causes = [:] }
+                return account
+            }
+        )
+    }
+
+    private func figures(_ account: RouteAccount) -> RouteFigures {
         let upstreams = upstreams.withLock { $0 }
         var figures = RouteFigures(account, sum)
         for shard in shards {
@@ -219,6 +230,9 @@ extension RouteMeter {
         }
         return figures
     }
+
+    /// Failures that reached callers although the route never fails.
+    package var breaches: UInt64 { sum(.breaches) }
 
     /// Requests that took the ordinary path, by why; those that never happened are left out.
     package var ordinary: [(OrdinaryReason, UInt64)] {

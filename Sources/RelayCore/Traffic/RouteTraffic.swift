@@ -41,6 +41,9 @@ package final class RouteTraffic: Sendable {
         state.withLock { $0.keptWait(route, until: until, now) }
     }
 
+    /// Whether nothing is known to be wrong with any upstream.
+    package var isCalm: Bool { state.withLock { $0.upstreams.allSatisfy(\.isCalm) } }
+
     /// How it stands.
     package func standing(of route: Route, _ now: Instant) -> RouteStanding {
         state.withLock { $0.standing(of: route, now) }

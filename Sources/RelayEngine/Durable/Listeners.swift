@@ -17,7 +17,9 @@ package struct Listeners: Sendable {
 
     /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that shard.
     package func announcer(and others: [any JobListener] = [], shard: Int = 0) -> Announcer {
-        let first: [any JobListener] = [RouteTally(engine, shard: shard), capacity, engine.recent, feed]
+        let first: [any JobListener] = [
+            RouteTally(engine, shard: shard), capacity, engine.recent, engine.history, feed,
+        ]
         return Announcer(first + others + [pauses, waiters], engine.time)
     }
 }

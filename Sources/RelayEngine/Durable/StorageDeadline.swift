@@ -36,9 +36,9 @@ package struct StorageDeadline: Sendable {
     /// nobody to wait for it.
     ///
     /// - Throws: what `work` throws.
-    package mutating func wait<Value: Sendable, Trouble: Error>(
-        for work: @escaping @Sendable () async throws(Trouble) -> Value
-    ) async throws(Trouble) -> Value? {
+    package mutating func wait<Value: Sendable, Doubt: Error>(
+        for work: @escaping @Sendable () async throws(Doubt) -> Value
+    ) async throws(Doubt) -> Value? {
         let began = ports.time.now()
         let outcome = await wait(for: ports.begin { await Result(of: work) })
         let took = began.duration(to: ports.time.now())

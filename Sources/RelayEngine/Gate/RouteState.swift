@@ -15,6 +15,8 @@ package final class RouteState: Sendable {
         fileprivate var streams: [UInt64: @Sendable () -> Void] = [:]
         var pause: PauseInForce?
         var traffic: RouteTraffic
+        /// The most that were with the upstream, and that waited, since the running minute of the history began.
+        fileprivate var peaks = (inFlight: 0, pending: 0)
     }
 
     fileprivate enum Waiter {
@@ -66,6 +68,14 @@ package final class RouteState: Sendable {
 
     package var load: (inFlight: Int, pending: Int) {
         core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
+    }
+
+    /// The most that were with the upstream, and that waited, in the running minute; with `endsMinute` another begins.
+    func peaks(endsMinute: Bool) -> (inFlight: Int, pending: Int) {
+        core.state.withLock { state in
+            defer { if endsMinute { state.peaks = (state.machine.underWay, state.machine.pending) } }
+            return state.peaks
+        }
     }
 
     /// As `ConcurrencyMachine` has it.
@@ -151,7 +161,9 @@ extension RouteState {
                 ? state.machine.arrived(id, stream: caller, urgency: urgency, now)
                 : state.machine.arrived(id, caller, urgency: urgency)
             state.noteFullness()
+            state.notePeak()
             guard case .wait = arrival else { return (arrival, id, nil as (@Sendable () -> Void)?) }
+            state.peaks.pending = max(state.peaks.pending, state.machine.pending)
             state.waiters[id] = .queued
             return (arrival, id, state.recall(for: caller, now))
         }
@@ -241,6 +253,7 @@ extension RouteState.Core {
             state.machine.width = state.traffic.width
             let next = next(&state.machine)
             state.noteFullness()
+            state.notePeak()
             return next.compactMap { state.admit($0) }
         }
         for waiter in admitted { waiter.resume() }
@@ -252,6 +265,10 @@ extension RouteState.State {
     fileprivate mutating func noteFullness() {
         let isFull = machine.isNarrowed && machine.isFull
         if traffic.isFull != isFull { traffic.isFull = isFull }
+    }
+
+    fileprivate mutating func notePeak() {
+        if machine.underWay > peaks.inFlight { peaks.inFlight = machine.underWay }
     }
 
     /// The turn has come: who waits for it, to be woken.
@@ -383,7 +400,10 @@ extension RouteState {
         mutating func take() -> Permit? {
             guard count > 0 else { return nil }
             count -= 1
-            state.core.state.withLock { $0.machine.found() }
+            state.core.state.withLock { state in
+                state.machine.found()
+                state.notePeak()
+            }
             return Permit(state)
         }
 
@@ -413,6 +433,7 @@ extension RouteState.State {
         guard machine.arrivedPlainly() else { return false }
         nextTicket += 1
         noteFullness()
+        notePeak()
         return true
     }
 

@@ -1,6 +1,6 @@
 package import RelayBase
-import RelayCore
-import Synchronization
+package import RelayCore
+import RelayRoute
 
 /// The fate of each route's requests in the last hour, minute by minute.
 package struct HistoryMachine: Sendable {
@@ -8,110 +8,92 @@ package struct HistoryMachine: Sendable {
     package static let columns = 60
     package static let interval: Duration = .seconds(60)
 
-    /// The figures of a route since its meter is there.
-    package struct Totals: Sendable {
-        /// Another one has begun anew.
-        package var meter: ObjectIdentifier?
-        package var requests: UInt64 = 0
-        package var failures: UInt64 = 0
-        package var fallbacks: UInt64 = 0
-        package var attempts: UInt64 = 0
-        package var failedAttempts: UInt64 = 0
-        /// How long callers waited, and how long attempts took.
-        package var answers = DurationCounts()
-        package var tries = DurationCounts()
-
-        package init() {}
-    }
-
-    /// One minute of a route; durations are nil where there were none.
-    package struct Column: Sendable, Equatable {
-        package var requests: UInt32 = 0
-        package var failures: UInt32 = 0
-        package var fallbacks: UInt32 = 0
-        package var attempts: UInt32 = 0
-        package var failedAttempts: UInt32 = 0
-        /// In milliseconds.
-        package var median: Float?
-        package var p99: Float?
-        package var attemptMedian: Float?
-        package var attemptP99: Float?
-
-        init() {}
-
-        /// From the totals before and after.
-        init(_ before: Totals, _ after: Totals) {
-            func count(_ before: UInt64, _ after: UInt64) -> UInt32 {
-                after > before ? UInt32(clamping: after - before) : 0
-            }
-            requests = count(before.requests, after.requests)
-            failures = count(before.failures, after.failures)
-            fallbacks = count(before.fallbacks, after.fallbacks)
-            attempts = count(before.attempts, after.attempts)
-            failedAttempts = count(before.failedAttempts, after.failedAttempts)
-            let (answers, tries) = (after.answers.since(before.answers), after.tries.since(before.tries))
-            func milliseconds(_ counts: DurationCounts, _ share: Double) -> Float? {
-                counts.quantile(share, .latency).map { Float($0 / 1_000) }
-            }
-            (median, p99) = (milliseconds(answers, 0.5), milliseconds(answers, 0.99))
-            (attemptMedian, attemptP99) = (milliseconds(tries, 0.5), milliseconds(tries, 0.99))
-        }
-    }
-
-    private struct Track {
+    struct Track {
         /// The totals at the begin of the running minute.
-        var before: Totals
-        /// Minutes that are over, oldest first.
-        var past: [Column] = []
+        private(set) var before = Totals()
+        /// Minutes that are over and that it was there, at most as many as are told.
+        private(set) var minutes = 0
+        /// The latest of them; it was idle in those before.
+        private(set) var past: [Column] = []
 
         /// The running minute.
         func column(_ now: Totals) -> Column {
             Column(now.meter == before.meter ? before : Totals(), now)
         }
+
+        /// So many minutes are over, whose figures stand in the first.
+        mutating func took(_ after: Totals, minutes more: Int) {
+            let most = HistoryMachine.columns - 1
+            minutes = min(most, minutes + more)
+            let rest = Array(repeating: Column(), count: min(most, more - 1))
+            past = Array((past + [column(after)] + rest).suffix(most).drop { $0.isIdle })
+            before = after
+            before.causes = [:]
+        }
+
+        /// The minute that was over so many minutes before the running one began; nil where it was not there.
+        func column(back age: Int) -> Column? {
+            if age < past.count { return past[past.count - 1 - age] }
+            return age < minutes ? Column() : nil
+        }
     }
 
-    private var tracks: [String: Track] = [:]
+    private(set) var tracks: [String: Track] = [:]
     /// When the running minute began.
-    private var began: Instant?
+    private var began: Instant
     /// Minutes that are over and told, of a route that was there all the time.
     private var past = 0
+    /// A bit for each of them that nobody looked at, the latest one lowest.
+    private var unseen: UInt64 = 0
 
-    package init() {}
+    package init(began: Instant) { self.began = began }
 
     /// Takes up what the routes of the configuration have come to; to be told once a minute, when it is `due`.
     package mutating func looked(_ routes: () -> [String: Totals], _ now: Instant) {
-        guard let start = began else {
-            // All that came before the first look belongs to the first minute.
-            began = now
-            return
-        }
-        let minutes = Int(start.duration(to: now) / HistoryMachine.interval)
+        let minutes = Int(began.duration(to: now) / HistoryMachine.interval)
         guard minutes > 0 else { return }
-        began = start.advanced(by: HistoryMachine.interval * minutes)
+        began = began.advanced(by: HistoryMachine.interval * minutes)
         past = min(HistoryMachine.columns - 1, past + minutes)
-        let totals = routes()
+        // Of the first of these minutes it is known how it ended up.
+        unseen = unseen << minutes | ((1 << (minutes - 1)) &- 1)
         tracks = Dictionary(
-            uniqueKeysWithValues: totals.map { name, after in
-                var track = tracks[name] ?? Track(before: Totals())
-                // A clock that was not looked at has minutes of which nothing more is known.
-                let missed = min(HistoryMachine.columns, minutes - 1)
-                track.past += [track.column(after)] + Array(repeating: Column(), count: missed)
-                track.past.removeFirst(max(0, track.past.count - (HistoryMachine.columns - 1)))
-                track.before = after
+            uniqueKeysWithValues: routes().map { name, after in
+                var track = tracks[name] ?? Track()
+                track.took(after, minutes: minutes)
                 return (name, track)
             }
         )
     }
 
-    /// When the running minute ends; nil before the first look.
-    package var due: Instant? { began?.advanced(by: HistoryMachine.interval) }
+    /// When the running minute ends.
+    package var due: Instant { began.advanced(by: HistoryMachine.interval) }
 
     /// The minutes of a route, oldest first, with the running one as `now` has it; as many for every route.
-    package func columns(of route: String, _ now: Totals) -> [Column] {
+    ///
+    /// Nil are those that nobody looked at, and those in which the configuration did not have it.
+    package func columns(of route: String, _ now: Totals) -> [Column?] {
         let track = tracks[route]
-        let known = track?.past ?? []
-        let missing = Array(repeating: Column(), count: max(0, past - known.count))
-        return missing + known + [track?.column(now) ?? Column(Totals(), now)]
+        let told = (0..<past).reversed().map { age in
+            unseen >> age & 1 == 0 ? track?.column(back: age) : nil
+        }
+        return told + [track?.column(now) ?? Column(Totals(), now)]
+    }
+
+    /// The same of a route as it is.
+    package func columns(of entry: Snapshot.Entry) -> [Column?] {
+        columns(of: entry.route.name, Totals(entry))
+    }
+
+    /// The failed attempts of minutes by cause: most first, `.other` last.
+    package static func causes(of columns: some Sequence<Column?>) -> [(code: FailureCode, count: UInt64)] {
+        var sums: [FailureCode: UInt64] = [:]
+        for column in columns {
+            for (code, count) in column?.causes ?? [:] { sums[code, default: 0] += UInt64(count) }
+        }
+        return sums.map { (code: $0.key, count: $0.value) }.sorted { one, two in
+            if (one.code == .other) != (two.code == .other) { return two.code == .other }
+            return one.count == two.count ? one.code < two.code : one.count > two.count
+        }
     }
 
     /// How many minutes are told.
@@ -119,37 +101,6 @@ package struct HistoryMachine: Sendable {
 
     /// How long ago the first of them began.
     package func age(_ now: Instant) -> Duration {
-        HistoryMachine.interval * past + (began.map { $0.duration(to: now) } ?? .zero)
+        HistoryMachine.interval * past + began.duration(to: now)
     }
-}
-
-extension HistoryMachine.Totals {
-    /// Of a route as it is.
-    package init(_ entry: Snapshot.Entry) {
-        let figures = entry.state.figures
-        meter = ObjectIdentifier(entry.state.meter)
-        requests = figures.requests
-        failures = figures[.failed]
-        fallbacks = figures.fallbacks
-        failedAttempts = figures.account.failures.values.reduce(0, &+)
-        attempts = failedAttempts &+ figures.succeededAttempts
-        answers = figures.answers
-        tries = figures.attempts
-    }
-}
-
-/// The last hour of every route of the configuration.
-package final class RouteHistory: Sendable {
-    private let machine = Mutex(HistoryMachine())
-
-    /// Takes up how the routes are; to be told once a minute, when it is `due`.
-    package func look(_ snapshot: Snapshot, _ now: Instant) {
-        machine.withLock { $0.looked({ snapshot.routes.mapValues { HistoryMachine.Totals($0) } }, now) }
-    }
-
-    /// When the running minute ends.
-    package var due: Instant? { machine.withLock { $0.due } }
-
-    /// As of now.
-    package var present: HistoryMachine { machine.withLock { $0 } }
 }

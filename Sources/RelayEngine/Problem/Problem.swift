@@ -50,8 +50,15 @@ package struct Problem: Error, Sendable {
 extension Problem {
     /// The problem for a caller whose job failed, where there is no answer of the upstream to pass on.
     ///
-    /// `tookAllTime` is false where the relay gave up early since the next wait would have been too long.
-    package init(_ failure: Failure, route: String, job: JobID, tookAllTime: Bool) {
+    /// `tookAllTime` is false where the relay gave up early since the next wait would have been too long; one that may
+    /// have been carried out is asked for again only where it `isRepeatable` and that may help.
+    package init(
+        _ failure: Failure,
+        route: String,
+        job: JobID,
+        tookAllTime: Bool,
+        isRepeatable: Bool = false
+    ) {
         let code: Code =
             switch failure.kind {
             case .preparation: .preparationFailed
@@ -87,7 +94,8 @@ extension Problem {
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
         if [.overloaded, .breakerOpen, .rateLimited, .storageFailed, .draining].contains(code),
-            !failure.sent.mayHaveActed, failure.kind != .storedBodyCorrupt
+            !failure.sent.mayHaveActed || isRepeatable && failure.retryAfter != nil,
+            failure.kind != .storedBodyCorrupt
         {
             retryAfter = failure.retryAfter ?? .seconds(1)
         }

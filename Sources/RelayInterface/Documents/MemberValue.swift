@@ -163,8 +163,16 @@ extension FailureKind: WordValue { package static var schema: Schema { .failureK
 extension JobAction: WordValue {}
 extension Role: WordValue {}
 extension Sent: WordValue {}
+extension TroubleState: WordValue {}
 
 extension ProblemCode: MemberValue {
+    package static var schema: Schema { .word(allCases.map(\.name)) }
+
+    package func write(_ name: String, into json: inout JSONObjectWriter) { json.member(name, self.name) }
+    package func write(into list: inout JSONArrayWriter) { list.element(name) }
+}
+
+extension TroubleKind: MemberValue {
     package static var schema: Schema { .word(allCases.map(\.name)) }
 
     package func write(_ name: String, into json: inout JSONObjectWriter) { json.member(name, self.name) }

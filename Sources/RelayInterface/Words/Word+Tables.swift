@@ -19,6 +19,7 @@ extension Word {
         case .daemonState: table(kind, daemonStates)
         case .storeState: table(kind, storeStates)
         case .credentialState: words(kind, CredentialState.self, \.meaning)
+        case .trouble: TroubleKind.allCases.map(\.word)
         case .source: words(kind, AnswerSource.self, \.meaning) + table(kind, ownSources)
         case .outcome: words(kind, OutcomeWord.self, \.meaning) + table(kind, acceptances)
         case .action: words(kind, Attempt.Next.Word.self, \.meaning)

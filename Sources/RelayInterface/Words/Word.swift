@@ -46,7 +46,7 @@ package struct Word: Sendable {
     }
 
     private static let titles = [
-        "Causes", "Do", "Example", "Names", "Retry-After", "Did-You-Mean", "Kind", "Data",
+        "Causes", "Do", "Example", "Names", "Retry-After", "Did-You-Mean", "Kind", "Data", "Relay",
     ]
 
     init(_ kind: Kind, _ row: WordRow, status: Int? = nil) {
@@ -77,6 +77,7 @@ extension Word {
         case daemonState = "state of the daemon"
         case storeState = "state of the job store"
         case credentialState = "state of a credential"
+        case trouble = "kind of trouble"
         case source = "source of an answer"
         case outcome = "outcome of a request"
         case action = "action of a rule"

@@ -16,6 +16,10 @@ extension APICall {
         case .status:
             let control = server.control
             return Answer(200, await control.compose { control.status() })
+        case .troubles:
+            _ = try query()
+            let control = server.control
+            return Answer(200, await control.compose { control.troubles() })
         case .metrics:
             _ = try query()
             let format = MetricsText.Format(fields)

@@ -7,6 +7,7 @@ extension APICall {
     enum Resource {
         case version
         case status
+        case troubles
         case metrics
         case live
         case ready
@@ -51,7 +52,9 @@ extension APICall.Resource {
     /// The methods besides HEAD, which goes with GET.
     var methods: [Method] {
         switch self {
-        case .version, .status, .metrics, .live, .ready, .events, .shape, .history, .routes, .contract, .page:
+        case .version, .status, .troubles, .metrics, .live, .ready, .events, .shape, .history, .routes,
+            .contract,
+            .page:
             [.get]
         case .reload, .stream, .actions: [.post]
         case .jobs: [.get, .post]
@@ -73,7 +76,7 @@ extension APICall.Resource {
     func role(_ method: Method) -> Role {
         switch self {
         case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
-        case .status, .shape, .history, .routes, .route(_, .whole), .page: .read
+        case .status, .troubles, .shape, .history, .routes, .route(_, .whole), .page: .read
         case .metrics: .metrics
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
@@ -91,7 +94,8 @@ extension APICall.Resource {
     var isOfUnixSockets: Bool { if case .page = self { true } else { false } }
 
     private static let fixed: KeyValuePairs<String, Self> = [
-        "/metrics": .metrics, "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live,
+        "/metrics": .metrics, "/v1/version": .version, "/v1/status": .status, "/v1/troubles": .troubles,
+        "/v1/health/live": .live,
         "/v1/health/ready": .ready,
         "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
         "/v1/events": .events, "/v1/shape": .shape, "/v1/history": .history, "/v1/routes": .routes,

@@ -18,7 +18,8 @@ extension Outcome {
             failure,
             route: admission.route.name,
             job: admission.id,
-            tookAllTime: tookAllTime
+            tookAllTime: tookAllTime,
+            isRepeatable: admission.context.method.isIdempotent
         )
         if failure.isCallers, let refusal {
             problem = refusal

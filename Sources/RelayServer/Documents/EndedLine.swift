@@ -53,7 +53,8 @@ struct EndedLine: Document {
             failure,
             route: admission.route.name,
             job: admission.id,
-            tookAllTime: outcome.tookAllTime
+            tookAllTime: outcome.tookAllTime,
+            isRepeatable: admission.context.method.isIdempotent
         )
     }
 }

@@ -1,12 +1,17 @@
 import RelayBase
+import RelayCore
 import RelayEngine
 import RelayInterface
+import RelayJobs
+import RelayRoute
 
 /// An hour of figures of the routes, in columns of a minute.
 struct HistoryDocument: Document {
+    private let startedAt: WallTime
+    private let reloads: [WallTime]
     private let beganAt: WallTime
     private let columns: Int
-    private let routes: [(name: String, columns: [HistoryMachine.Column])]
+    private let routes: [Hour]
 
     static let route = Parameter.text("route", .queryText, "Tells of this route alone.")
 
@@ -14,10 +19,19 @@ struct HistoryDocument: Document {
     init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
         let (history, snapshot) = (engine.history.present, engine.snapshot)
         let age = history.age(clock.now()).saturatedNanoseconds / 1_000_000
-        beganAt = WallTime(milliseconds: clock.wallMilliseconds() - age)
+        let began = clock.wallMilliseconds() - age
+        beganAt = WallTime(milliseconds: began)
+        startedAt = WallTime(milliseconds: engine.history.startedAt)
+        reloads = engine.history.reloads.filter { $0 >= began }.map(WallTime.init)
         columns = history.count
-        routes = names.compactMap { name in
-            snapshot.routes[name].map { (name, history.columns(of: name, HistoryMachine.Totals($0))) }
+        routes = names.compactMap { snapshot.routes[$0] }.map { entry in
+            Hour(
+                name: entry.route.name,
+                columns: history.columns(of: entry),
+                marks: engine.history.marks(of: entry.route.name).filter {
+                    Int64($0.mark.at) >= began / 1_000
+                }
+            )
         }
     }
 
@@ -25,28 +39,109 @@ struct HistoryDocument: Document {
         .required("interval_ms", .count, "How long a column is.") { _ in
             HistoryMachine.interval.saturatedNanoseconds / 1_000_000
         },
+        .required("started_at", .moment, "When the daemon began; nothing is known of before.") {
+            $0.startedAt
+        },
+        .required("reloads", .list(.moment), "When another configuration was there, the latest 24.") {
+            $0.reloads
+        },
         .required("began_at", .moment, "When the first column began.") { $0.beganAt },
         .required("columns", .integer(1...HistoryMachine.columns), "The last one is running.") {
             $0.columns
         },
-        .list("routes", of: figures) { $0.routes },
+        .list("routes", of: Hour.members, "A column is null where nobody looked, or the route was not there.")
+        {
+            $0.routes
+        },
     ]
+}
 
-    private static let figures: [Member<(name: String, columns: [HistoryMachine.Column])>] = [
-        .required("name") { $0.name },
-        .required("requests") { $0.columns.map(\.requests) },
-        .required("failures") { $0.columns.map(\.failures) },
-        .required("fallbacks") { $0.columns.map(\.fallbacks) },
-        .required("attempts") { $0.columns.map(\.attempts) },
-        .required("failed_attempts") { $0.columns.map(\.failedAttempts) },
-        .required("p50_ms") { $0.columns.map { inTenths($0.median) } },
-        .required("p99_ms") { $0.columns.map { inTenths($0.p99) } },
-        .required("attempt_p50_ms") { $0.columns.map { inTenths($0.attemptMedian) } },
-        .required("attempt_p99_ms") { $0.columns.map { inTenths($0.attemptP99) } },
-    ]
+extension HistoryDocument {
+    private struct Hour {
+        let name: String
+        let columns: [HistoryMachine.Column?]
+        let marks: [(mark: RouteMarks.Mark, upstream: String?)]
 
-    /// With a tenth of a millisecond.
-    private static func inTenths(_ milliseconds: Float?) -> Duration? {
-        milliseconds.map { .microseconds(Int64(($0 * 10).rounded()) * 100) }
+        static let members: [Member<Hour>] = [
+            .required("name") { $0.name },
+            count("requests") { $0.requests },
+            count("failures") { $0.failures },
+            count("fallbacks") { $0.fallbacks },
+            count("attempts") { $0.attempts },
+            count("failed_attempts") { $0.failedAttempts },
+            .list(
+                "causes",
+                of: Cause.members,
+                "The failed attempts, most first: of each minute its first three causes, the rest as other."
+            ) { $0.causes },
+            count("queued", "The most that waited for a permit.") { $0.queued },
+            count("in_flight", "The most that were with the upstream.") { UInt32($0.inFlight) },
+            .list("marks", of: mark, "The latest 24 acts of operators and moves of breakers.") { $0.marks },
+            time("p50_ms") { $0.median },
+            time("p99_ms") { $0.p99 },
+            time("attempt_p50_ms") { $0.attemptMedian },
+            time("attempt_p99_ms") { $0.attemptP99 },
+        ]
+
+        private static func count(
+            _ name: String,
+            _ sentence: String? = nil,
+            _ count: @escaping @Sendable (HistoryMachine.Column) -> UInt32
+        ) -> Member<Hour> {
+            .required(name, [UInt32?].schema, sentence) { $0.columns.map { $0.map(count) } }
+        }
+
+        /// With a tenth of a millisecond.
+        private static func time(
+            _ name: String,
+            _ time: @escaping @Sendable (HistoryMachine.Column) -> Float?
+        ) -> Member<Hour> {
+            .required(name) { hour in
+                hour.columns.map { column in
+                    column.flatMap(time).map { Duration.microseconds(Int64(($0 * 10).rounded()) * 100) }
+                }
+            }
+        }
+
+        private static let mark: [Member<(mark: RouteMarks.Mark, upstream: String?)>] = [
+            .required("at") { WallTime(milliseconds: Int64($0.mark.at) * 1_000) },
+            .required("event", .word(EventKind.allCases.map(\.type))) { $0.mark.event.type },
+            .optional("state", .word(RouteMarks.State.allCases.map(\.rawValue)), "Of a breaker.") {
+                $0.mark.state?.rawValue
+            },
+            .optional("upstream") { $0.upstream },
+            .optional("by", Principal.schema) { $0.mark.by.map { Principal($0) } },
+        ]
+
+        /// Bounded, since an upstream may have as many as there are statuses.
+        private static let causeLimit = 8
+
+        private var causes: [Cause] {
+            let found = HistoryMachine.causes(of: columns).map(\.code)
+            let told = found.filter { $0 != .other }.prefix(Hour.causeLimit)
+            let causes = columns.map { $0?.causes }
+            var rows = told.map { code in
+                Cause(code: code, counts: causes.map { $0.map { $0[code] ?? 0 } })
+            }
+            if told.count < found.count {
+                let counts = causes.map { minute in
+                    minute.map { $0.reduce(0) { told.contains($1.key) ? $0 : $0 + $1.value } }
+                }
+                rows.append(Cause(code: .other, counts: counts))
+            }
+            return rows
+        }
+    }
+
+    /// Failed attempts that have a kind and a status in common.
+    private struct Cause {
+        let code: FailureCode
+        let counts: [UInt32?]
+
+        static let members: [Member<Cause>] = [
+            .required("kind", .failureKind) { $0.code.kind?.rawValue ?? "other" },
+            .optional("status") { $0.code.status },
+            .required("counts") { $0.counts },
+        ]
     }
 }

@@ -8,14 +8,14 @@ package import RelayRoute
 
 /// The daemon's state as `GET /v1/status` and `STATUS=` show it.
 package struct StatusReport: Sendable {
-    private let engine: Engine
-    private let durable: DurableJobs
-    private let snapshot: Snapshot
-    private let jobs: JobCounters
-    private let shedding: Shedding.Standing
+    let engine: Engine
+    let durable: DurableJobs
+    let snapshot: Snapshot
+    let jobs: JobCounters
+    let shedding: Shedding.Standing
     /// Of the store at this moment, as the metrics tell them.
-    private let facts: StoreFacts
-    private let storage: StorageState
+    let facts: StoreFacts
+    let storage: StorageState
     private let memory: MemoryMachine
     package var processID: Int32 = 0
     package var startedAt: Int64 = 0
@@ -25,8 +25,10 @@ package struct StatusReport: Sendable {
     package var refusedConnections = 0
     /// Copies of request bodies that are under way.
     package var spool: (used: UInt64, limit: UInt64) = (0, 0)
-    /// Why the last reload was refused; nil when it was not.
-    package var reloadError: String?
+    /// Why the last reload was refused, and when in milliseconds since 1970 UTC; nil when it was not.
+    package var reloadError: (error: String, at: Int64)?
+    /// Since when the store has not moved, in the same words.
+    package var stalledSince: Int64?
     /// Whether the network counts as constrained.
     package var isConstrained = false
     /// Whether the kernel names every caller by the same user.
@@ -51,7 +53,7 @@ package struct StatusReport: Sendable {
         engine.isDraining ? .draining : reloadError == nil ? .serving : .reloadFailed
     }
 
-    private var sheddingSince: Int64? {
+    var sheddingSince: Int64? {
         shedding.since.map {
             let past = $0.duration(to: Instant(nanoseconds: SystemClock.monotonic()))
             return SystemClock.wallSeconds() - past.components.seconds
@@ -72,7 +74,7 @@ extension StatusReport: Document {
                 .required("file") { $0.snapshot.settings.file },
                 .required("digest") { $0.snapshot.settings.digest },
                 .required("loaded_at", .moment) { UTCTime.format(seconds: $0.snapshot.settings.loadedAt) },
-                .optional("last_reload_error") { $0.reloadError },
+                .optional("last_reload_error") { $0.reloadError?.error },
             ]
         ),
         .required("in_flight") { $0.engine.inFlight }, .required("connections") { $0.connections },
@@ -201,7 +203,7 @@ extension StatusReport {
         }
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""
-        let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
+        let trouble = reloadError.map { "; reload failed: \($0.error); old configuration kept" } ?? ""
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
         let paused = snapshot.routeNames.filter { durable.pauses.pause(of: $0) != nil }
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""

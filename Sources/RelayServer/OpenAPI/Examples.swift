@@ -11,6 +11,7 @@ extension Operation {
         "Live": ["live": .example(#"{"status": "live"}"#)],
         "Ready": ["ready": .example(#"{"status": "ready"}"#)],
         "Status": ["status": status],
+        "Troubles": ["refused": troubles],
         "Reload": [
             "reloaded": .example(
                 """
@@ -44,9 +45,14 @@ extension Operation {
         "History": [
             "history": .example(
                 """
-                {"interval_ms": 60000, "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
+                {"interval_ms": 60000, "started_at": "2027-01-31T07:59:59.400Z",
+                 "reloads": ["2027-01-31T08:01:10.000Z"], "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
                  "routes": [{"name": "billing", "requests": [40, 12], "failures": [1, 0],
                              "fallbacks": [0, 0], "attempts": [44, 12], "failed_attempts": [5, 0],
+                             "causes": [{"kind": "http_status", "status": 503, "counts": [5, 0]}],
+                             "queued": [3, 0], "in_flight": [8, 1],
+                             "marks": [{"at": "2027-01-31T08:00:41.000Z", "event": "waystation.route.breaker",
+                                        "state": "open", "upstream": "eu"}],
                              "p50_ms": [12.5, null], "p99_ms": [80.0, null],
                              "attempt_p50_ms": [11.0, null], "attempt_p99_ms": [62.5, null]}]}
                 """
@@ -89,6 +95,28 @@ extension Operation {
         #"{"specversion":"1.0","source":"/waystationd","type":"waystation.route.paused","#
         + #""time":"2027-01-31T08:00:00.000Z","datacontenttype":"application/json","id":"1801468800000007","#
         + #""subject":"billing","data":{"route":"billing","detail":"maintenance"}}"#
+
+    private static let troubles = JSONValue.example(
+        """
+        {"as_of": "2027-01-31T08:20:00.000Z", "config": "9f86d0818844",
+         "glance": {"state": "failing", "since": "2027-01-31T08:00:00.000Z", "routes": 9, "routes_wrong": 1,
+                    "credentials_wrong": 0, "store": "ok", "waiting": 12, "oldest_at": "2027-01-31T08:01:00.000Z",
+                    "held": 0, "dead": 0, "failures_per_minute": 94},
+         "trouble_count": 1,
+         "troubles": [
+           {"id": "upstream_unreachable/https://api.example", "kind": "upstream_unreachable", "state": "failing",
+            "since": "2027-01-31T08:00:00.000Z", "subject": {"type": "upstream", "name": "https://api.example"},
+            "cause": "https://api.example: The upstream's machine refused the connection.",
+            "relay": "It tries again as the route's rules say.",
+            "remedy": "Start the service, or correct the upstream's url.", "failures_per_minute": 94,
+            "waiting": 12, "oldest_at": "2027-01-31T08:01:00.000Z", "routes": ["billing"], "route_count": 1,
+            "upstreams": ["main"], "upstream_count": 1, "failures": [{"kind": "connection_refused", "count": 188}],
+            "action": {"word": "Try again now", "role": "operate", "method": "POST", "path": "/v1/jobs/actions",
+                       "document": {"action": "retry", "filter": {"route": "billing", "state": ["retrying"]},
+                                    "dry_run": false},
+                       "command": "waystation jobs retry --where route=billing,state=retrying"}}]}
+        """
+    )
 
     static let submission = JSONValue.example(
         """

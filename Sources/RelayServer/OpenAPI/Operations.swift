@@ -13,6 +13,10 @@ extension APICall.Resource {
         case .status:
             Operation(.daemon, "getStatus", "The daemon at this moment")
                 .gives(Reply("What it does and how it is doing.", "Status"))
+        case .troubles:
+            Operation(.daemon, "getTroubles", "Everything that is wrong, and what there is to do")
+                .says("Those of one cause and one host are one; the most costly stands first.")
+                .gives(Reply("What is wrong.", "Troubles"))
         case .metrics:
             Operation(.daemon, "getMetrics", "The metrics, as Prometheus reads them")
                 .says("OpenMetrics where Accept prefers it. waystationd-metrics(7) explains each.")

@@ -26,6 +26,7 @@ extension OpenAPI {
         "Live": .object([Property("status", .constant(.string("live")))]),
         "Ready": .object([Property("status", .constant(.string("ready")))]),
         "Status": StatusReport.schema, "Caller": CallerShares.Standing.schema,
+        "Troubles": TroublesDocument.schema, "Trouble": Trouble.schema,
         "Reload": .object(of: ReloadReport.members),
         "Constrained": .object(of: ConstrainedReport.members),
         "ConstrainedOrder": .strict([Property("state", ConstrainedOrder.schema)]),

@@ -77,6 +77,7 @@ struct PlainRow {
     }
 
     /// Writes its record, with the checksum.
+    @_optimize(speed)
     func write(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(token)

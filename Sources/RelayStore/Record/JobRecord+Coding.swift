@@ -76,6 +76,7 @@ extension JobRecord {
         return writer.sealed(at: position)
     }
 
+    @_optimize(speed)
     func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(id.high)
@@ -110,6 +111,7 @@ extension JobRecord {
         try self.init(from: &reader)
     }
 
+    @_optimize(speed)
     init(from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         self.init(

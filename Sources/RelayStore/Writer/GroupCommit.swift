@@ -454,6 +454,8 @@ extension GroupCommit {
             facts.disk = disk
             facts.isFull = isOver
             facts.isGone = isGone
+            facts.refusesSince =
+                isOver || isGone ? facts.refusesSince ?? SystemClock.wall() / 1_000_000 : nil
             facts.wantsSweeps = wantsSweeps
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations

@@ -9,6 +9,7 @@ extension StoreWriter {
         return answers
     }
 
+    @_optimize(speed)
     func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         try advance(to: moment)
         let answer = try put(job, at: moment)
@@ -17,6 +18,7 @@ extension StoreWriter {
         return answer
     }
 
+    @_optimize(speed)
     private func put(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         let record = job.record
         if job.lacksCapacity {

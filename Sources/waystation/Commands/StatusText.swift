@@ -4,14 +4,23 @@ import RelayJSON
 /// The daemon's status for people.
 struct StatusText {
     private let status: JSONValue
+    private let troubles: JSONValue
     private let columns: Int
     private let moments: Moments
 
     /// From how many columns on every figure is shown.
     private static let wide = 150
+    /// Troubles that are shown.
+    private static let most = 20
 
-    init(_ status: JSONValue, columns: Int = 80, moments: Moments = Moments(isUTC: true)) {
+    init(
+        _ status: JSONValue,
+        troubles: JSONValue = .null,
+        columns: Int = 80,
+        moments: Moments = Moments(isUTC: true)
+    ) {
         self.status = status
+        self.troubles = troubles
         self.columns = columns
         self.moments = moments
     }
@@ -20,28 +29,12 @@ struct StatusText {
 
     func text(for output: Output) -> String {
         var text = heading(output)
-        var troubles: [String] = []
-        if let detail = status["config"]?["last_reload_error"]?.text {
-            troubles.append("The last reload was refused: \(safe(detail))")
-        }
-        if let level = status["shedding"]?["level"]?.integer, level > 0 {
-            let reason = status["shedding"]?["reason"]?.text.map { " (\(safe($0)))" } ?? ""
-            troubles.append("Memory is short\(reason): new work is refused, the least urgent first.")
-        }
-        if status["constrained"] == .bool(true) { troubles.append("The network counts as constrained.") }
-        if status["callers_known"] == .bool(false) {
-            troubles.append(
-                "Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and"
-                    + " the sight of jobs tell nobody apart."
-            )
-        }
-        if let storage = status["storage"] { troubles += trouble(of: storage) }
-        if let journal = status["journal"] { troubles += trouble(ofJournal: journal) }
-        for trouble in troubles { text += filled(trouble, indent: 2) }
+        let told = troubles["troubles"]?.elements ?? []
+        for trouble in told.prefix(StatusText.most) { text += "\n" + lines(of: trouble, output) }
+        let more = (troubles["trouble_count"]?.integer ?? 0) - Int64(min(told.count, StatusText.most))
+        if more > 0 { text += "\n" + filled("and \(more) more, which waystation ui shows", indent: 0) }
         let routes = status["routes"]?.elements ?? []
         text += "\n" + table(of: routes).text { output.styled($0, .bold) }
-        let notes = routes.flatMap { StatusNotes($0, moments).lines }
-        if !notes.isEmpty { text += "\n" + notes.map { filled($0, indent: 0) }.joined() }
         let credentials = status["credentials"]?.elements ?? []
         if !credentials.isEmpty {
             text += "\n" + table(ofCredentials: credentials).text { output.styled($0, .bold) }
@@ -82,54 +75,51 @@ struct StatusText {
         return lines
     }
 
-    private func trouble(of storage: JSONValue) -> [String] {
-        var troubles: [String] = []
-        if storage["state"] == .string("full") {
-            troubles.append(
-                "The job store has no room, at \(count(storage, "used_bytes")) of \(count(storage, "max_bytes"))"
-                    + " bytes: no job is accepted; free space on its disk, or raise storage.max_size."
-            )
+    /// The cause of a trouble and since when it is there, the measures of the relay, and the advice.
+    private func lines(of trouble: JSONValue, _ output: Output) -> String {
+        let state = safe(trouble["state"]?.text ?? "?")
+        let since = trouble["since"]?.text.map { " since \(moments.short($0))" } ?? ""
+        let heading = filled("\(state)\(since): \(safe(trouble["cause"]?.text ?? "?"))", indent: 0)
+        let style: Output.Style = state == "failing" ? .red : .yellow
+        var remedy = safe(trouble["remedy"]?.text ?? "")
+        if let action = trouble["action"], let word = action["word"]?.text,
+            let command = action["command"]?.text,
+            !remedy.contains(text: command)
+        {
+            remedy += " \(safe(word)): \(safe(command))"
         }
-        if storage["state"] == .string("ok"), let shortage = shortage(of: storage) {
-            troubles.append("\(shortage): without room no job is accepted.")
-        }
-        if storage["state"] == .string("stalled") {
-            troubles.append("The disk of the job store takes no writes: no job is accepted until it does.")
-        }
-        if storage["state"] == .string("gone") {
-            troubles.append(
-                "A file of the job store was removed or replaced while the daemon has it open: no job is accepted or "
-                    + "delivered; put it back, or stop the daemon, restore a backup and start it."
-            )
-        }
-        if let corrupt = storage["corrupt_records"]?.integer, corrupt > 0 {
-            troubles.append("Damaged records met in the job store since the start: \(corrupt).")
-        }
-        return troubles
+        let details = [
+            routes(of: trouble), lastFailure(of: trouble), "Relay: \(safe(trouble["relay"]?.text ?? ""))",
+            "Do: \(remedy)",
+        ]
+        return output.styled(state, style) + heading.dropFirst(state.count)
+            + details.compactMap { $0.map { filled($0, indent: 2) } }.joined()
     }
 
-    /// The room of the store that comes to its end; nil where none does.
-    private func shortage(of storage: JSONValue) -> String? {
-        guard let limit = storage["max_bytes"]?.integer else { return nil }
-        if let used = storage["used_bytes"]?.integer, used > limit / 5 * 4 {
-            return "The job store is nearly full, at \(used) of \(limit) bytes"
+    /// The routes that a trouble concerns, and how much it costs them; nil of one that concerns none.
+    private func routes(of trouble: JSONValue) -> String? {
+        let names = (trouble["routes"]?.elements ?? []).compactMap { $0.text.map { safe($0) } }
+        guard let all = trouble["route_count"]?.integer, all > 0 else { return nil }
+        let more = all > 5 ? " and \(all - 5) more" : ""
+        var parts = [
+            (all == 1 ? "Route " : "\(all) routes: ") + names.prefix(5).joined(separator: ", ") + more
+        ]
+        if let failures = trouble["failures_per_minute"]?.integer, failures > 0 {
+            parts.append("\(failures) request\(failures == 1 ? " fails" : "s fail") a minute")
         }
-        guard let size = storage["disk_bytes"]?.integer, let left = storage["disk_available_bytes"]?.integer,
-            left < min(size / 10, limit)
-        else { return nil }
-        return "The disk of the job store is nearly full, with \(left) of \(size) bytes left"
+        if let waiting = trouble["waiting"]?.integer, waiting > 0 {
+            let oldest =
+                trouble["oldest_at"]?.text.map { ", the oldest for \(moments.ageOfOldest($0))" } ?? ""
+            parts.append("\(waiting) job\(waiting == 1 ? " waits" : "s wait")\(oldest)")
+        }
+        if let next = trouble["next_at"]?.text { parts.append("next \(moments.coming(next))") }
+        return parts.joined(separator: "; ")
     }
 
-    private func trouble(ofJournal journal: JSONValue) -> [String] {
-        let seconds = journal["blocked_seconds"]?.integer ?? 0
-        if seconds > 2 {
-            return [
-                "The journal has not taken a record for \(seconds)s: look at systemd-journald, or at what reads the"
-                    + " daemon's standard error; requests go on."
-            ]
-        }
-        guard let lost = journal["lost_records"]?.integer, lost > 0 else { return [] }
-        return ["Records the journal did not take since the start: \(lost)."]
+    private func lastFailure(of trouble: JSONValue) -> String? {
+        guard let failure = trouble["last_failure"], let kind = failure["kind"]?.text else { return nil }
+        let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
+        return "The latest failure\(age): \(safe(failure["detail"]?.text ?? "?")) (\(safe(kind)))"
     }
 
     private func table(of routes: [JSONValue]) -> TextTable {
@@ -206,57 +196,4 @@ struct StatusText {
     }
 
     private func string(_ name: String) -> String { safe(status[name]?.text ?? "?") }
-}
-
-/// The facts that an operator should know of a route beside its figures.
-struct StatusNotes {
-    private let route: JSONValue
-    private let moments: Moments
-
-    init(_ route: JSONValue, _ moments: Moments) {
-        self.route = route
-        self.moments = moments
-    }
-
-    /// Each a sentence that begins with the route's name.
-    var lines: [String] {
-        let name = safe(route["name"]?.text ?? "?")
-        var notes: [String] = []
-        if let reason = route["pause_reason"]?.text {
-            let who = principalText(route["paused_by"]).map { " by \($0)" } ?? ""
-            notes.append("paused\(who): \(safe(reason))")
-        }
-        if ["failing", "degraded"].contains(route["state"]?.text) { notes.append(condition) }
-        if let breaches = route["never_fails_breaches"]?.integer, breaches > 0 {
-            notes.append("never_fails breached \(breaches)x")
-        }
-        if let dead = route["dead"]?.integer, dead > 0 {
-            notes.append(
-                "\(dead) dead \(dead == 1 ? "job" : "jobs"), given up until somebody retries or drops"
-                    + " \(dead == 1 ? "it" : "them"): waystation dead --route \(name)"
-            )
-        }
-        return notes.map { "\(name): \($0)" }
-    }
-
-    /// The counts and the failure behind the state; the column OK counts something else.
-    private var condition: String {
-        let lately = route["lately"]
-        func count(_ name: String) -> Int64 { lately?[name]?.integer ?? 0 }
-        let (all, failed, standIns) = (count("requests"), count("failed"), count("stand_ins"))
-        var parts: [String] = []
-        if failed > 0 { parts.append(all == 1 ? "failed" : "\(failed) failed") }
-        if standIns > 0 {
-            let was = (standIns == 1 ? "was" : "were") + " answered by a stand-in"
-            parts.append(all == 1 ? was : "\(standIns) \(was)")
-        }
-        let requests = all == 1 ? "the latest request" : "of the latest \(all) requests"
-        let what =
-            parts.isEmpty
-            ? "a circuit breaker is open"
-            : "\(requests) \(parts.joined(separator: " and "))"
-        guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
-        let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
-        return "\(what); the latest failure\(age): \(safe(failure["detail"]?.text ?? "?")) (\(safe(kind)))"
-    }
 }

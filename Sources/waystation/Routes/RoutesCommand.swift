@@ -5,13 +5,25 @@ extension Command {
     static let routes = Command(
         "routes",
         "[NAME] [OPTION...]",
-        "Lists the routes with their jobs, or shows one.",
+        "Lists the routes with their jobs, or shows one, or its last hour.",
         operands: [.asked([.routes])],
-        options: OptionSpec.list
+        options: OptionSpec.list + [
+            OptionSpec("history", nil, "the last hour of the route, minute by minute")
+        ]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)
         let style = try ListStyle(arguments)
         let daemon = DaemonAccess.control(arguments)
+        if arguments.has("history") {
+            let target = "/v1/history?route=\(percentEncoded(try routeOperand(arguments)))"
+            let (bytes, history) = try daemon.document(.get, target)
+            switch style.format {
+            case .table: Output.standard.write(style.text(of: historyTable(history, style.moments)))
+            case .json, .ndjson: Output.standard.write(bytes + [UInt8(ascii: "\n")])
+            case .name: Output.standard.write(safe(arguments.operands[0]) + "\n")
+            }
+            return .done
+        }
         if let name = arguments.operands.first {
             let (bytes, route) = try daemon.document(.get, "/v1/routes/\(percentEncoded(name))")
             let view = RouteDocument(route, style.moments)

@@ -31,6 +31,8 @@ extension Daemon: DaemonControl {
 
     func status() -> [UInt8] { report.bytes }
 
+    func troubles() -> [UInt8] { report.troubles }
+
     func constrained() -> [UInt8] { condition.document }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
@@ -62,7 +64,7 @@ extension Daemon: DaemonControl {
         do throws(ConfigurationRejected) {
             loaded = try ConfigurationLoader.load(file, passed: passed)
         } catch {
-            reloadError.withLock { $0 = error.summary }
+            reloadError.withLock { $0 = (error.summary, SystemClock.wall() / 1_000_000) }
             var record = JournalRecord(
                 .error,
                 .configRejected,

@@ -47,7 +47,7 @@ final class Daemon: Sendable {
     /// Each loop's own.
     let listeners = Mutex<[ListenerIdentity]>([])
     let desk = MetricsCache()
-    let reloadError = Mutex<String?>(nil)
+    let reloadError = Mutex<(error: String, at: Int64)?>(nil)
     /// The names of the sockets that the service manager has passed.
     let passed: [String]
     /// Of the configuration the process started with.
@@ -217,6 +217,7 @@ final class Daemon: Sendable {
         (report.connections, report.refusedConnections) = (limiter.current, limiter.refused)
         report.spool = (storage.spool.usage.used, storage.spool.usage.limit)
         report.reloadError = reloadError.withLock { $0 }
+        report.stalledSince = storage.stalledSince
         report.isConstrained = condition.isConstrained
         report.hidesCallers = hidesCallers
         report.journal = (journal.blockedSeconds, journal.lost)

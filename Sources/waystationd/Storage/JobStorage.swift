@@ -55,6 +55,13 @@ final class JobStorage: Sendable {
     /// Whether a write has not come back for seconds.
     var isStalled: Bool { stall.load(ordering: .relaxed) }
 
+    /// Since when, in milliseconds since 1970 UTC; nil while it moves.
+    var stalledSince: Int64? {
+        guard isStalled else { return nil }
+        let lasted = store.writing(at: Instant(nanoseconds: SystemClock.monotonic()))
+        return (SystemClock.wall() - lasted.saturatedNanoseconds) / 1_000_000
+    }
+
     /// Looks whether that has changed, at that moment of the monotonic clock.
     ///
     /// - Returns: nil when it has not.
