@@ -63,6 +63,13 @@ class Shells(CompletionTest):
         lines = [line for line, _ in table]
         found = shell.offered(lines)
         self.assertEqual(len(found), len(lines), name)
+        # A busy machine leaves the daemon no time to answer: then nothing is offered, and a user presses TAB again.
+        for _ in range(4):
+            late = [at for at, (_, words) in enumerate(table) if words and not found[at]]
+            if not late:
+                break
+            for at, words in zip(late, shell.offered([lines[at] for at in late])):
+                found[at] = words
         for (line, words), offered in zip(table, found):
             with self.subTest(f"{name}: {line}"):
                 # Where nothing else may stand, zsh offers options unasked.
@@ -104,10 +111,15 @@ class Shells(CompletionTest):
                 continue
             for before in [], ["sudo"]:
                 begin = " ".join([*before, "waystation "])
-                lines = shell.completed([begin + line.format(" ".join(socket)) for line, _ in table])
-                for (line, words), found in zip(table, lines):
+                given = [begin + line.format(" ".join(socket)) for line, _ in table]
+                wanted = [[*before, "waystation", *words] for _, words in table]
+                for _ in range(5):
+                    lines = shell.completed(given)
+                    if lines == wanted:
+                        break
+                for (line, _), found, words in zip(table, lines, wanted):
                     with self.subTest(f"{name}: {begin}{line}"):
-                        self.assertEqual(found, [*before, "waystation", *words])
+                        self.assertEqual(found, words)
 
     def test_nothing_that_stands_on_the_line_is_run(self):
         lines = []
