@@ -17,7 +17,7 @@ axe.run(document, { resultTypes: ['violations'] }).then((found) => done(
   (error) => done(['axe failed: ' + error]));
 """
 
-# What can be reached by TAB.
+# The elements that TAB reaches.
 REACHABLE = """
 const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex]')]
   .filter((node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility({ visibilityProperty: true }));

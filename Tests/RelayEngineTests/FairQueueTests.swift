@@ -33,6 +33,7 @@ struct WaitingLineTests {
     func roundRobin() {
         var (line, owners) = line([(.user(1), 100), (.user(2), 3)])
         #expect(line.requests == 103 && line.callers == 2)
+        #expect(line.most?.user == 1 && line.most?.count == 100)
         let first = turns(&line, owners, atMost: 8)
         let (one, two) = (Caller.user(1), Caller.user(2))
         #expect(first == [one, two, one, two, one, two, one, one])

@@ -141,6 +141,18 @@ struct TroublesTests {
         Case(.saturated, "/r", "r: 1 request waits for a permit.") { route in
             (route.condition, route.pending) = (.busy, 1)
         },
+        Case(.saturated, "/r", "r: 9 requests wait for a permit, 8 of user 1001.") { route in
+            (route.condition, route.pending, route.crowd) = (.busy, 9, (1001, 8))
+        },
+        Case(.saturated, "/r", "r: 2 requests wait for a permit, all of user 1001.") { route in
+            (route.condition, route.pending, route.crowd) = (.busy, 2, (1001, 2))
+        },
+        .failed(
+            .upstreamFailing,
+            host,
+            .cancelled,
+            "https://api.example: Callers give up before it has answered."
+        ),
         Case(.routePaused, "/alice (uid 7)/tests", "Paused by alice (uid 7): tests") { route in
             route.pause = RoutePause(reason: "tests", began: 5, by: Principal(7, name: "alice"))
         },

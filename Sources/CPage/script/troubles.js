@@ -25,6 +25,7 @@ const failuresText = failures => failures.map(one => `${grouped(one.count)} × $
 function troubleCard(trouble) {
   const { id, state, since, cause, relay, remedy, failures_per_minute: rate, waiting, oldest_at: oldest, next_at: next,
     routes, route_count: count, failures, last_failure: failure, action: order } = trouble;
+  const line = commandOf(trouble);
   const row = (title, ...content) => content.some(part => !isNothing(part)) && h("div", h("dt", title), h("dd", content));
   return h(`article.${state}#${id}`,
     h("h3", cause),
@@ -38,8 +39,16 @@ function troubleCard(trouble) {
       row("Relay", relay, waiting > 0 && [" ", amount(waiting), waiting === 1 ? " job waits" : " jobs wait", oldest && `, the oldest ${age(oldest)}`, "."],
         next && parsed(next) > clock.now() && [" Next ", when(next, comingText(next)), "."]),
       // The command stands below.
-      row("Do", remedy.replace(order?.command, "").trim())),
-    order && h("p.buttons", troubleAction(trouble), copyable(order.command + socketOption())));
+      row("Do", remedy.replace(line, "").trim())),
+    h("p.buttons", order && troubleAction(trouble), copyable(line + socketOption())));
+}
+
+// The command that helps, or else one that tells more.
+function commandOf({ remedy, action: order, routes }) {
+  const told = remedy.indexOf("waystation ");
+  if (order) return order.command;
+  if (told >= 0 && !remedy.includes("ROUTE")) return remedy.slice(told);
+  return routes.length ? `waystation routes${routes.length === 1 ? ` ${routes[0]}` : ""}` : "waystation status";
 }
 
 // The one thing that helps at once: what is for many jobs counts them first.

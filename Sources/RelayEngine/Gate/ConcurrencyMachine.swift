@@ -41,6 +41,9 @@ package struct ConcurrencyMachine: Sendable {
     /// Requests that wait.
     package var pending: Int { line.requests + apart.count }
 
+    /// The user who has most requests waiting.
+    package var crowd: (user: UInt32, count: Int)? { line.most }
+
     /// Whether requests wait, and those that one caller has waiting, with all that are under way, are so many.
     package func isCrowded(by caller: Caller, atLeast count: Int) -> Bool {
         pending > 0 && inFlight + line.count(of: caller) >= count

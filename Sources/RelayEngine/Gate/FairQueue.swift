@@ -61,6 +61,13 @@ package struct FairQueue: Sendable {
     /// Callers that have something waiting, kept jobs among them.
     var waiting: [Caller] { flows.filter { $0.value.count > 0 }.map(\.key) }
 
+    /// The user who has most requests waiting.
+    var most: (user: UInt32, count: Int)? {
+        flows.compactMap { caller, flow in
+            if case .user(let user) = caller, flow.count > 0 { (user, flow.count) } else { nil }
+        }.max { $0.count < $1.count }
+    }
+
     func count(of caller: Caller) -> Int { flows[caller]?.count ?? 0 }
 
     /// `urgency` is that of RFC 9218: 0 comes first, 7 last.

@@ -87,6 +87,9 @@ package final class RouteState: Sendable {
     package var underWay: (sent: Int, pending: Int) {
         core.state.withLock { ($0.machine.underWay, $0.machine.pending) }
     }
+
+    /// The user who has most requests waiting.
+    package var crowd: (user: UInt32, count: Int)? { core.state.withLock { $0.machine.crowd } }
 }
 
 // The permits to be with the upstream.

@@ -33,6 +33,8 @@ package struct RouteFacts: Sendable {
     package var breaches = 0
     /// Requests that wait for a permit.
     package var pending = 0
+    /// The user who has most of them.
+    package var crowd: (user: UInt32, count: Int)?
     package var pause: RoutePause?
     package var jobs: [JobState: Int] = [:]
     /// When its oldest unfinished job was accepted, and when one that failed is due.
@@ -54,7 +56,7 @@ extension RouteFacts {
         var found = pause.map { [paused($0)] } ?? failing(credentials) + spared
         found += forced
         if condition == .busy, found.isEmpty {
-            found.append(of(.saturated, .route(name)) { $0.count = pending })
+            found.append(of(.saturated, .route(name)) { ($0.count, $0.crowd) = (pending, crowd) })
         }
         let (held, retrying) = (jobs[.held] ?? 0, jobs[.retrying] ?? 0)
         let queued = jobs[.queued] ?? 0
@@ -186,7 +188,7 @@ extension RouteFacts {
         case .rateLimited: return (.throttled, origin)
         case .overloaded, .connectionLimitReached: return (.saturated, .route(name))
         case .preparation, .httpRequestError, .clientGone, .apiError: return (.requestsRefused, .route(name))
-        case .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded, .interrupted, .cancelled:
+        case .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded, .interrupted:
             return (.relayFailing, .route(name))
         case .dnsTimeout, .dnsError, .destinationUnavailable, .destinationIPProhibited, .connectionRefused,
             .connectionTimeout, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived:

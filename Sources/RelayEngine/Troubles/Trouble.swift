@@ -45,6 +45,8 @@ package struct Trouble: Sendable {
     package var next: Int64?
     /// Jobs, requests or breaches, as the kind has it.
     package var count: Int?
+    /// The user who has most of the requests that wait.
+    package var crowd: (user: UInt32, count: Int)?
     package private(set) var routes: [String: Int] = [:]
     package private(set) var upstreams: Set<String> = []
     private var counts: [FailureCount.Name: UInt64] = [:]
@@ -172,7 +174,8 @@ extension Trouble {
         case .jobsHeld: return "\(count) job\(isOne ? " is" : "s are") on hold."
         case .jobsDead: return "\(count) job\(isOne ? " is" : "s are") dead."
         case .saturated where count > 0:
-            return "\(subjectName ?? ""): \(count) request\(isOne ? " waits" : "s wait") for a permit."
+            let most = crowd.map { ", \($0.count < count ? "\($0.count)" : "all") of user \($0.user)" } ?? ""
+            return "\(subjectName ?? ""): \(count) request\(isOne ? " waits" : "s wait") for a permit\(most)."
         case .credentialFailing: return "Credential \(subjectName ?? "") could not be obtained."
         case .credentialRefused:
             return "Upstreams refuse credential \(subjectName ?? ""), which was just fetched."
@@ -186,6 +189,7 @@ extension Trouble {
         if most.kind == .httpStatus, let status = most.status {
             return "\(subjectName): The upstream answers \(status.rawValue)."
         }
+        if most.kind == .cancelled { return "\(subjectName): Callers give up before it has answered." }
         return
             "\(subjectName): \(most.kind.own.map { String($0.rawValue.sentence) } ?? "The answers are \(most.kind).")"
     }
@@ -195,7 +199,7 @@ extension Trouble {
         var text = kind.word.remedy
         if case .upstream = subject, kind != .throttled, kind != .breakerForced,
             let most = failures.first?.name.kind ?? lastFailure?.kind,
-            most != .httpStatus, most != .breakerOpen, let own = most.own
+            most != .httpStatus, most != .breakerOpen, most != .cancelled, let own = most.own
         {
             text = own.rawValue.line("Do: ") ?? text
         }

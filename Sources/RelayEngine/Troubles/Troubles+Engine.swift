@@ -82,6 +82,7 @@ extension RouteFacts {
             return upstream
         }
         pending = entry.state.underWay.pending
+        crowd = pending > 0 ? entry.state.crowd : nil
         condition = health.condition(
             pending: pending,
             isPartlyOpen: upstreams.count > 1
