@@ -194,6 +194,27 @@ class Actions(PageTest):
         self.closed()
         self.assertEqual(self.scene.job(job).get("code"), "job_not_found")
 
+    def test_a_route_that_somebody_else_paused_is_not_paused_unseen(self):
+        self.view("#/route/login", "login", "Pause")
+        self.addCleanup(self.scene.api, "POST", "/v1/routes/login/resume")
+        self.order("Pause")
+        self.scene.api("POST", "/v1/routes/login/pause", {"reason": "the other one"})
+        self.confirm("Pause")
+        self.browser.wait_text("nothing was done: it is paused: the other one", "Do it again if it is still wanted", within="dialog")
+        self.assertEqual(self.scene.api("GET", "/v1/routes/login")["pause"]["reason"], "the other one")
+        self.confirm("Pause")
+        self.closed()
+
+    def test_jobs_that_are_others_than_were_counted_are_left_alone_until_they_were_seen(self):
+        jobs, _ = self.many("Hold…", 4)
+        self.scene.api("DELETE", f"/v1/jobs/{jobs.pop()}")
+        self.confirm("Hold 4 jobs")
+        self.browser.wait_text("Fewer match than were counted, so nothing was done yet. 3 jobs match", within="dialog")
+        self.assertEqual(self.states(jobs).count("held"), 0)
+        self.confirm("Hold 3 jobs")
+        self.browser.wait_text("3 jobs match, 3 held", within="dialog")
+        self.confirm("Close")
+
     def test_what_no_option_can_say_is_said_to_the_interface_itself(self):
         jobs = self.scene.keep("down", "x", 2, ("Waystation-Label", "names=a,b"))
         eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "the jobs wait")

@@ -20,7 +20,7 @@ function jobAction(word, job, text) {
     run: async () => {
       const path = jobURL(id);
       try {
-        await (word === "drop" ? ask("DELETE", path, null, null, version) : ask("POST", `${path}/${word}`, null, null, version));
+        await ask(word === "drop" ? "DELETE" : "POST", word === "drop" ? path : `${path}/${word}`, null, null, `v${version}`);
       } catch (error) {
         if (error.status !== 412) throw error;
         const now = await read(path);
@@ -32,9 +32,21 @@ function jobAction(word, job, text) {
   }));
 }
 
-const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what}`;
+const routeURL = name => `/v1/routes/${encodeURIComponent(name)}`;
 
-function pauseAction(name) {
+// Does it to a route that is still as it was shown.
+async function onRoute(route, method, what, document) {
+  try {
+    await ask(method, `${routeURL(route.name)}/${what}`, document, null, route.revision);
+  } catch (error) {
+    if (error.status !== 412) throw error;
+    ({ revision: route.revision } = await read(routeURL(route.name)));
+    throw new Error(`${error.message}. Do it again if it is still wanted`);
+  }
+}
+
+function pauseAction(route) {
+  const { name } = route;
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
     text: "Nothing of the route is sent until it is resumed: kept jobs wait, requests get 503 route_paused.",
@@ -45,20 +57,21 @@ function pauseAction(name) {
     command: values => command("pause", name, options(values)),
     button: () => "Pause",
     run: async values => {
-      await ask("POST", routeCall(name, "pause"), given(values));
+      await onRoute(route, "POST", "pause", given(values));
       return `Route ${name} is paused`;
     },
   }));
 }
 
-function resumeAction(name) {
+function resumeAction(route) {
+  const { name } = route;
   return action("Resume", "operate", () => ({
     title: `Resume route ${name}`,
     text: "Lets the route go on, with the jobs that waited.",
     command: () => command("resume", name),
     button: () => "Resume",
     run: async () => {
-      await ask("POST", routeCall(name, "resume"));
+      await onRoute(route, "POST", "resume");
       return `Route ${name} goes on`;
     },
   }));
@@ -66,16 +79,16 @@ function resumeAction(name) {
 
 function breakerAction(route, upstream) {
   return action("Breaker…", "operate", () => ({
-    title: `Breaker of ${upstream} (route ${route})`,
+    title: `Breaker of ${upstream} (route ${route.name})`,
     text: "Open, nothing is sent to it: requests fail with breaker_open, kept jobs wait. Closed, it always is. Auto leaves it to itself.",
     fields: [
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
     ],
-    command: values => command("breaker", `${route}/${upstream}`, values.state, options({ for: values.for })),
+    command: values => command("breaker", `${route.name}/${upstream}`, values.state, options({ for: values.for })),
     button: ({ values }) => (values.state === "auto" ? "Leave to itself" : `Keep ${values.state}`),
     run: async values => {
-      await ask("PUT", routeCall(route, "breaker"), { ...given(values), upstream });
+      await onRoute(route, "PUT", "breaker", { ...given(values), upstream });
       return `The breaker of ${upstream} is ${values.state === "auto" ? "left to itself" : "kept " + values.state}`;
     },
   }));
@@ -83,13 +96,13 @@ function breakerAction(route, upstream) {
 
 function clearAction(route, upstream) {
   return action("Clear limits…", "operate", () => ({
-    title: `Clear the limits of ${route}/${upstream}`,
+    title: `Clear the limits of ${route.name}/${upstream}`,
     text: "Lifts what it asked for and what was learnt of it, not its breaker.",
     fields: [{ name: "class", title: "Only of these requests, such as GET /reports" }],
-    command: values => command("limits", route, "--clear", options({ upstream, ...values })),
+    command: values => command("limits", route.name, "--clear", options({ upstream, ...values })),
     button: () => "Clear",
     run: async values => {
-      await ask("POST", routeCall(route, "limits/clear"), given({ upstream, requests: values.class }));
+      await onRoute(route, "POST", "limits/clear", given({ upstream, requests: values.class }));
       return `The limits of ${upstream} are cleared`;
     },
   }));
@@ -109,14 +122,14 @@ function constrainedAction() {
   }));
 }
 
-function reloadAction() {
+function reloadAction(digest) {
   return action("Reload…", "admin", () => ({
     title: "Reload the configuration",
     text: "The daemon reads its configuration again. One with errors is refused; the old one stays.",
     command: () => command("reload"),
     button: () => "Reload",
     run: async () => {
-      const answer = await ask("POST", "/v1/reload");
+      const answer = await ask("POST", "/v1/reload", null, null, digest);
       const changes = ["added", "removed", "modified"].filter(name => answer[name]?.length)
         .map(name => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
       return joined(": ", "Reloaded", answer.changed === false ? "the file is as it was" : changes.join("; "));

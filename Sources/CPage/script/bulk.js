@@ -6,9 +6,12 @@ const bulkValues = ({ rate, unknown }) => given({ rate, unknown: Boolean(unknown
 function bulkAction(word, filter, name) {
   // Those that come after the count are not among them.
   let before;
+  let size;
   const body = (values, isDry, cursor, most) => ({
     action: word, filter: { ...filter, created_before: before }, dry_run: isDry,
     limit: Math.min(most, values.rate ? 10000 : 1000), ...bulkValues(values), ...given({ cursor }),
+    // Those that were counted, or the daemon does nothing.
+    ...(isDry || cursor ? {} : { seen: Math.min(size, 10000) }),
   });
   // Call by call, since one takes so many jobs and no more.
   const perform = async (values, isDry, signal, most, progress) => {
@@ -47,10 +50,11 @@ function bulkAction(word, filter, name) {
       const now = clock.now();
       if (!isAgain) before = parsed(filter.created_before) < now ? filter.created_before : new Date(now).toISOString();
       const sum = await perform(values, true, signal, Infinity);
+      size = sum.matched;
       return { told: sentence(counted(sum, word, true)), size: sum.matched - sum.left_alone, matched: sum.matched };
     },
-    run: async (values, progress, signal, { matched }) =>
-      sentence(counted(await perform(values, false, signal, matched, progress), word, false)),
+    run: async (values, progress, signal) =>
+      sentence(counted(await perform(values, false, signal, size, progress), word, false)),
   }));
 }
 

@@ -19,8 +19,8 @@ class Refusal extends Error {
 // A read is over in ten seconds, and what changes many jobs in minutes.
 const patienceFor = method => (method === "GET" ? 10000 : 120000);
 
-// `version` is that of the job that is meant.
-async function ask(method, path, document, signal, version) {
+// `seen` is the version, revision or digest that was shown.
+async function ask(method, path, document, signal, seen) {
   const limit = AbortSignal.timeout(patienceFor(method));
   let response;
   let text;
@@ -29,7 +29,7 @@ async function ask(method, path, document, signal, version) {
       method, signal: signal ? AbortSignal.any([signal, limit]) : limit, redirect: "error", cache: "no-store",
       ...(document ? { body: JSON.stringify(document) } : {}),
       headers: { ...(document ? { "Content-Type": "application/json" } : {}),
-        ...(version ? { "If-Match": `"v${version}"` } : {}) },
+        ...(seen ? { "If-Match": `"${seen}"` } : {}) },
     });
     text = await response.text();
   } catch (error) {

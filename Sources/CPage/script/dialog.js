@@ -119,11 +119,11 @@ const dialog = {
     };
     try {
       if (order.count) {
-        // The number that was agreed to is what is done, and no more.
+        // Nothing is done but what was agreed to.
         const now = await order.count(values, signal, true);
-        if (now.size > counted.size && !signal.aborted) {
+        if (now.size !== counted.size && !signal.aborted) {
           state.counted = now;
-          return end("ready", `More match than were counted, so nothing was done yet. ${now.told}`, true);
+          return end("ready", `${now.size > counted.size ? "More" : "Fewer"} match than were counted, so nothing was done yet. ${now.told}`, true);
         }
       }
       const told = await order.run(values, progress, signal, counted);

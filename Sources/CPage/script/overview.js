@@ -28,7 +28,7 @@ function showDaemon(status) {
       ["Network", status.constrained ? "constrained" : "not constrained"],
       ["Kept jobs", `${status.jobs.queued} not over, ${status.jobs.running} running, ${status.jobs.held} held, ${status.jobs.dead} dead`],
     ]),
-    reloadAction(), constrainedAction());
+    reloadAction(status.config?.digest), constrainedAction());
 }
 
 function showOverview(values, { troubles, status, routes, shape, history, dead }) {

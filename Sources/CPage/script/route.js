@@ -19,7 +19,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
   return [
     heading("Route ", name, " ", badge("route", route.state)),
     h("p.buttons#do",
-      isKnown && (route.pause ? resumeAction(name) : pauseAction(name)),
+      isKnown && (route.pause ? resumeAction(route) : pauseAction(route)),
       jobsOf(name, {}, "All its jobs"), isKnown && copyable(command("limits", name))),
     wrong.length > 0 && h("section.trouble#wrong", h("h2.unseen", TROUBLE),
       wrong.map(troubleCard)),
@@ -44,7 +44,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), sparedText(upstream) || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
-            [breakerAction(name, upstream.name) || "–", " ", sparedText(upstream) && clearAction(name, upstream.name)]],
+            [breakerAction(route, upstream.name) || "–", " ", sparedText(upstream) && clearAction(route, upstream.name)]],
         })))),
     section("counts", "Since the daemon's start",
       sheet([

@@ -156,6 +156,13 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Example: the job is succeeded; only a job that waits is held
         Names: job
         """
+    case selectionChanged = """
+        selection_changed: 409 Other jobs match now
+        Other jobs match than when the caller looked, and nothing was done.
+        Causes: Jobs went on, or somebody else was faster.
+        Do: Count them again with dry_run, and decide again.
+        Example: 30 jobs match now, and not 40: nothing was done
+        """
     case bodyExpired = """
         body_expired: 410 The body is no longer kept
         The body is no longer kept.
@@ -175,10 +182,10 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Retry-After: 1
         """
     case preconditionFailed = """
-        precondition_failed: 412 The job has changed
-        The job has changed since the caller looked at it.
-        Causes: If-Match names another version than the job has now.
-        Do: Read the job again, decide again, and send the new ETag.
+        precondition_failed: 412 It has changed
+        The job, the route or the configuration has changed since the caller looked at it.
+        Causes: If-Match names another version, revision or digest than it has now; somebody else was faster.
+        Do: Read it again, decide again, and send the new one.
         Example: the job has version 7 now
         Names: job
         """

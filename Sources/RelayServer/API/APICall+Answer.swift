@@ -29,6 +29,14 @@ extension APICall {
             if let problem = server.control.unready { throw problem }
             return Answer(200, Array(#"{"status":"ready"}"#.utf8))
         case .reload:
+            let tags = EntityTags(fields, .ifMatch)
+            let digest = server.engine.snapshot.settings.digest
+            guard tags.isEmpty || tags.has("\"\(digest)\"") else {
+                throw Problem(
+                    .preconditionFailed,
+                    "the configuration has changed, and nothing was done: that in force has the digest \(digest)"
+                )
+            }
             let (status, document) = await server.control.reload()
             return status == 200
                 ? Answer(200, document)

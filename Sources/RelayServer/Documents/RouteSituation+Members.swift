@@ -8,6 +8,11 @@ import RelayRoute
 extension RouteSituation: Document {
     static let members: [Member<RouteSituation>] =
         condition(conditions + [RouteState.unconfigured]) + [
+            .required(
+                "revision",
+                .text,
+                "Changes with the configuration, its pause and the breakers that operators keep; If-Match takes it."
+            ) { $0.revision },
             .optional("pause") { $0.pause },
             .optional("delivery") { $0.entry?.route.policy.delivery.mode },
             .optional("max_requests") { $0.entry?.route.policy.concurrency.maxRequests },

@@ -263,6 +263,16 @@ extension RequestField {
         schema: tag,
         doc: "The version that the job has to have."
     )
+    static let revision = RequestField(
+        name: "If-Match",
+        schema: .text.with("examples", .array([.string("\"9f86d081884c\""), .string("*")])),
+        doc: "The revision that the route has to have."
+    )
+    static let digest = RequestField(
+        name: "If-Match",
+        schema: .text.with("examples", .array([.string("*")])),
+        doc: "The digest that the configuration in force has to have."
+    )
     fileprivate static let ifNoneMatch = RequestField(
         name: "If-None-Match",
         schema: tag,

@@ -30,14 +30,19 @@ extension APICall.Resource {
         case .reload:
             Operation(.daemon, "reload", "Read the configuration again")
                 .says("One that is not valid leaves the old one in force.")
-                .gives(Reply("It is in force.", "Reload")).refuses([.configRejected])
+                .reads([.digest])
+                .gives(Reply("It is in force.", "Reload")).refuses([.configRejected, .preconditionFailed])
         case .jobs: method == .post ? .submitJobs : .listJobs
         case .stream: .streamJobs
         case .job(_, let part): part.operation(method)
         case .actions:
             Operation(.jobs, "actOnJobs", "Do something to every job that matches")
                 .takes(Operation.Content("BulkAction")).gives(Reply("What came of it.", "BulkResult"))
-                .refuses(Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType, .invalidJob])
+                .refuses(
+                    Problem.Code.ofStore + [
+                        .routeNotFound, .unsupportedMediaType, .invalidJob, .selectionChanged,
+                    ]
+                )
         case .events: .readEvents
         case .shape:
             Operation(.routes, "getShape", "How many jobs wait, and for how long already")
@@ -51,9 +56,9 @@ extension APICall.Resource {
                 .says("Those of the configuration in its order, then those that only have jobs.")
                 .gives(Reply("The routes.", "RouteList")).refuses(Problem.Code.ofStore)
         case .route(_, let part):
-            part.operation.gives(Reply("The route.", "Route"))
+            part.operation.gives(Reply("The route.", "Route")).reads(part == .whole ? [] : [.revision])
                 .refuses(
-                    Problem.Code.ofStore + [.routeNotFound]
+                    Problem.Code.ofStore + [.routeNotFound] + (part == .whole ? [] : [.preconditionFailed])
                         + (part.operation.content == nil ? [] : [.unsupportedMediaType])
                 )
         case .constrained where method == .put:

@@ -42,6 +42,11 @@ extension OpenAPI {
         case "rate":
             .pattern(BulkAction.ratePattern).doc("Spreads jobs that are retried over time, such as 50/s.")
         case "limit": .integer(1...BulkAction.mostJobs).standard(.number(JSONNumber(BulkAction.mostJobs)))
+        case "seen":
+            .integer(0...BulkAction.mostJobs)
+                .doc(
+                    "Jobs that matched when the caller looked, at most \(BulkAction.mostJobs): nothing is done where it is another number."
+                )
         case "cursor": .orNull(.pattern(BulkAction.cursorPattern)).doc("What an earlier answer had as next.")
         default: preconditionFailure("\(name) of a bulk action is not described")
         }

@@ -17,6 +17,15 @@ extension APICall {
         try checkJSON("an action")
         let wanted = try BulkAction(document)
         if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, caller.server) }
+        if !wanted.isDryRun, let seen = wanted.seen {
+            let now = try await matches(wanted, caller)
+            guard now == seen else {
+                throw Problem(
+                    .selectionChanged,
+                    "\(now) job\(now == 1 ? " matches" : "s match") now, and not \(seen): nothing was done"
+                )
+            }
+        }
         var done = BulkProgress(next: wanted.cursor)
         let began = SystemClock.wall() / 1_000_000
         let durable = caller.server.durable
@@ -42,6 +51,20 @@ extension APICall {
         }
         let next = done.next.map { wanted.next($0, after: done.changed, from: began) }
         return Answer(200, BulkResult(wanted: wanted, done: done, next: next).bytes)
+    }
+
+    /// The number of jobs that match now, as far as `seen` tells it.
+    private func matches(_ wanted: BulkAction, _ caller: Caller) async throws(Problem) -> Int {
+        var counted = BulkProgress(next: wanted.cursor)
+        for step in 0..<APICall.bulkSteps {
+            let left = BulkAction.mostJobs - counted.matched
+            guard left > 0, step == 0 || counted.next != nil, caller.isThere else { break }
+            var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(nil, isBulk: true))
+            (order.isDryRun, order.cursor) = (true, counted.next)
+            order.filter.pausedRoutes = caller.server.durable.pauses.routes
+            counted.add(try await caller.server.durable.operations.act(order))
+        }
+        return counted.matched
     }
 
     private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)

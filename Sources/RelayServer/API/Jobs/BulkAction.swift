@@ -14,6 +14,8 @@ struct BulkAction {
     private(set) var rate: Double?
     private(set) var limit = BulkAction.mostJobs
     private(set) var cursor: JobCursor?
+    /// Jobs that matched when the caller looked, at most `mostJobs`.
+    private(set) var seen: Int?
     /// When the first job of this call is due, in milliseconds since 1970 UTC: behind those of the call that gave the
     /// cursor.
     private(set) var due: Int64?
@@ -22,7 +24,9 @@ struct BulkAction {
     static let mostJobs = 10_000
     /// Ids of one filter.
     static let mostIDs = 1_000
-    static let members = ["action", "filter", "unknown", "superseded", "dry_run", "rate", "limit", "cursor"]
+    static let members = [
+        "action", "filter", "unknown", "superseded", "dry_run", "rate", "limit", "cursor", "seen",
+    ]
     static let filterMembers = [
         "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
         "created_before", "ids",
@@ -64,6 +68,9 @@ struct BulkAction {
                 guard let count = reader.number(value, "/limit", 1...BulkAction.mostJobs, message)
                 else { return }
                 limit = count
+            case "seen":
+                let message = "seen is a whole number from 0 to \(BulkAction.mostJobs)"
+                seen = reader.number(value, "/seen", 0...BulkAction.mostJobs, message)
             default:
                 if case .null = value { return }
                 let parts = reader.string(value, "/cursor")?.split(separator: ".", maxSplits: 1) ?? []

@@ -29,6 +29,8 @@ extension APICall {
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
         _ = try query()
+        let tags = EntityTags(fields, .ifMatch)
+        if part != .whole, !tags.isEmpty { try await RouteView(server)[name].check(tags) }
         let durable = server.durable
         let patience = StorageDeadline(server.relay.ports, JobOptions())
         switch part {
