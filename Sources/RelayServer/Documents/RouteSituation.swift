@@ -69,7 +69,7 @@ struct RouteSituation: Sendable {
     /// Changes with the configuration, the pause and the breakers that operators keep open or closed, and not with what
     /// requests do.
     var revision: String {
-        var text = digest.prefix(12) + (pause.map { "-" + String($0.began, radix: 36) } ?? "")
+        var text = digest.suffix(12) + (pause.map { "-" + String($0.began, radix: 36) } ?? "")
         for (index, upstream) in (standing?.upstreams ?? []).enumerated() {
             switch upstream.breaker {
             case .forcedOpen: text += "-o\(index)"

@@ -198,7 +198,7 @@ extension Operation {
          "consecutive_failures": 1, "lately": {"requests": 20, "failed": 1, "stand_ins": 0},
          "last_failure": {"kind": "http_status", "status": 503, "detail": "the upstream answered 503",
                           "at": "2027-01-31T08:00:00Z"},
-         "delivery": "sync", "max_requests": 64, "max_pending_requests": 256,
+         "revision": "9f86d0818844", "delivery": "sync", "max_requests": 64, "max_pending_requests": 256,
          "upstreams": [{"name": "eu", "breaker": "closed",
                         "counts": {"attempts": 20, "failed": 2, "failed_in_a_row": 0, "span_ms": 30000},
                         "under_way": 2, "window": 64,
