@@ -18,5 +18,5 @@ function showEvents(title) {
         key, cells: [when(at, `${age(at)} ago`), (count > 1 ? `${grouped(count)} × ` : "") + type.replace("waystation.", ""),
           data.route ? link(routePath(data.route), data.route) : "–",
           data.job ? link(jobPath(data.job), data.job) : "–", eventWords(data)],
-      })), "events") : h("p.note", "Nothing that the daemon remembers."));
+      })), "events") : h("p.note", live.state === "live" ? "Nothing that the daemon remembers." : "Not read yet."));
 }
