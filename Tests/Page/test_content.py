@@ -23,10 +23,10 @@ CONTROLS = "a\u202eb\x1b[31mred\x07\r\nnext\ttab\u2066x\x00y\u009bz"
 SECTION = "const part = [...document.querySelectorAll('main section')].find((one) => one.querySelector('h2').textContent === arguments[0]);"
 # Counts the bytes that the page takes of bodies.
 COUNTING = """
-const { read } = ReadableStreamDefaultReader.prototype;
 window.taken = 0;
+window.readPart ||= ReadableStreamDefaultReader.prototype.read;
 ReadableStreamDefaultReader.prototype.read = function () {
-  return read.call(this).then((found) => { window.taken += found.value ? found.value.length : 0; return found; });
+  return window.readPart.call(this).then((found) => { window.taken += found.value ? found.value.length : 0; return found; });
 };
 """
 

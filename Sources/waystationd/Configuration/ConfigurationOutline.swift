@@ -21,22 +21,23 @@ struct ConfigurationOutline: Sendable {
         ).effective
     }
 
-    /// The names of the routes that were there before and say something else now, in order.
-    func modifiedRoutes(since old: ConfigurationOutline) -> [String] {
-        guard bytes != old.bytes else { return [] }
-        let former = old.routes()
-        return routes().filter { name, text in former[name].map { $0 != text } ?? false }.keys.sorted()
+    /// The keys of the files that have another value than before, are new or are gone, in order, and the routes that
+    /// they or the keys that these inherit belong to.
+    func changes(since old: ConfigurationOutline) -> (keys: [String], routes: Set<String>) {
+        guard bytes != old.bytes else { return ([], []) }
+        let (former, present) = (old.values(), values())
+        let keys = Set(former.keys).union(present.keys).filter { former[$0]?.value != present[$0]?.value }
+        let own = keys.filter { former[$0]?.line != nil || present[$0]?.line != nil }
+        return (own.sorted(), Set(keys.compactMap(ConfigurationOutline.route)))
     }
 
-    /// By the name of a route, every value it has, those it inherits included; one line each.
-    private func routes() -> [String: String] {
-        var routes: [String: String] = [:]
-        for entry in effective()?.entries ?? [] {
-            guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
-                tokens[0] == "routes"
-            else { continue }
-            routes[tokens[1], default: ""] += "\(entry.pointer) = \(entry.value)\n"
-        }
-        return routes
+    private static func route(of key: String) -> String? {
+        guard let tokens = (try? JSONPointer(parsing: key))?.tokens, tokens.count > 1, tokens[0] == "routes"
+        else { return nil }
+        return tokens[1]
+    }
+
+    private func values() -> [String: EffectiveConfiguration.Entry] {
+        Dictionary((effective()?.entries ?? []).map { ($0.pointer, $0) }) { _, last in last }
     }
 }
