@@ -22,22 +22,28 @@ struct ConfigurationOutline: Sendable {
     }
 
     /// The keys of the files that have another value than before, are new or are gone, in order, and the routes that
-    /// they or the keys that these inherit belong to.
+    /// they or the keys that inherit them belong to.
     func changes(since old: ConfigurationOutline) -> (keys: [String], routes: Set<String>) {
         guard bytes != old.bytes else { return ([], []) }
-        let (former, present) = (old.values(), values())
-        let keys = Set(former.keys).union(present.keys).filter { former[$0]?.value != present[$0]?.value }
-        let own = keys.filter { former[$0]?.line != nil || present[$0]?.line != nil }
-        return (own.sorted(), Set(keys.compactMap(ConfigurationOutline.route)))
-    }
-
-    private static func route(of key: String) -> String? {
-        guard let tokens = (try? JSONPointer(parsing: key))?.tokens, tokens.count > 1, tokens[0] == "routes"
-        else { return nil }
-        return tokens[1]
-    }
-
-    private func values() -> [String: EffectiveConfiguration.Entry] {
-        Dictionary((effective()?.entries ?? []).map { ($0.pointer, $0) }) { _, last in last }
+        let (before, after) = (old.effective()?.entries ?? [], effective()?.entries ?? [])
+        var (former, own, present) = ([String: String](), Set<String>(), Set<String>())
+        for entry in before {
+            former[entry.pointer] = entry.value
+            if entry.line != nil { own.insert(entry.pointer) }
+        }
+        var (keys, routes) = ([String](), Set<String>())
+        func differs(_ entry: EffectiveConfiguration.Entry) {
+            if entry.line != nil || own.contains(entry.pointer) { keys.append(entry.pointer) }
+            guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
+                tokens[0] == "routes"
+            else { return }
+            routes.insert(tokens[1])
+        }
+        for entry in after {
+            present.insert(entry.pointer)
+            if former[entry.pointer] != entry.value { differs(entry) }
+        }
+        for entry in before where !present.contains(entry.pointer) { differs(entry) }
+        return (keys.sorted(), routes)
     }
 }
