@@ -97,7 +97,8 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         """
     case configReloaded = """
         config.reloaded
-        A new configuration is in force.
+        A new configuration is in force; detail has the keys that differ.
+        Data: detail (the first six of them, without values).
         Counter: waystation_config_reloads success
         """
     case configRejected = """

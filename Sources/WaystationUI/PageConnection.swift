@@ -56,6 +56,15 @@ struct PageConnection: ~Copyable {
             return false
         }
         guard let body = try readBody(head) else { return false }
+        if head.method == .get, let names = PageUsers.document(head.target) {
+            var fields = HeaderFields()
+            fields.append(.contentType, "application/json")
+            fields.append("Cache-Control", "no-store")
+            fields.append("X-Content-Type-Options", "nosniff")
+            try send(200, fields, length: names.count, head)
+            try send(names)
+            return head.keepsAlive
+        }
         return try pass(head, body)
     }
 

@@ -96,6 +96,19 @@ struct JobTextTests {
         #expect(advice.hasPrefix("Do: hand the request over again") && !advice.contains("retry"), "\(text)")
     }
 
+    @Test("who handed it over has a name where the system knows one")
+    func sender() throws {
+        for (client, title) in [
+            (#""uid":7,"unit":"shop.service""#, "from shop.service (alice, uid 7)"),
+            (#""uid":7"#, "from alice (uid 7)"), (#""uid":8"#, "from uid 8"),
+        ] {
+            let document = #"{"id":"1","route":"r","state":"queued","client":{\#(client)}}"#
+            let story = JobStory(try kept(document), moments) { $0 == 7 ? "alice" : nil }
+            let text = story.text(for: .standard)
+            #expect(text.prefix { $0 != "\n" }.hasSuffix(title), "\(text)")
+        }
+    }
+
     @Test("what was done to a job stands among its attempts, in order of time")
     func actions() throws {
         let document = """

@@ -223,6 +223,20 @@ class Lifecycle(RelayTest):
         waiting = ["storage.directory", "log.format"]
         self.assertEqual(reload(), (True, [], [], ["one", "two", "zero"], waiting))
         self.assertEqual(reload(), (False, [], [], [], waiting))
+        # So tells the event, whose keys stand in the file: none is inherited, and none has its value beside it.
+        told = []
+        with Caller(relay.control) as caller:
+            caller.send(request("GET", "/v1/events?after=0&type=waystation.config.reloaded", [("Accept", "application/x-ndjson")]))
+            self.assertEqual(caller.head().status, 200)
+            while len(told) < 4:
+                lines = caller._exactly(int(caller._until(b"\r\n"), 16))
+                caller._exactly(2)
+                told += [json.loads(line)["data"].get("detail") for line in lines.splitlines() if line]
+        self.assertEqual((told[0], told[3]), (None, None))
+        self.assertIn("/routes/two/timeouts/total", told[1])
+        self.assertIn("/routes/three/", told[1])
+        self.assertNotIn("/routes/one", told[1])
+        self.assertEqual(told[2], "/defaults/timeouts/idle, /limits/max_queued_jobs, /log/format, /storage/directory")
 
     def test_a_reload_by_signal_and_by_the_api_takes_the_new_routes(self):
         relay = self.new_relay({"one": route(self.upstream.url)}).start()

@@ -16,10 +16,19 @@ from upstream import answer
 class Manual(DurableTest):
     def test_a_document_shows_no_value_of_a_redacted_header_and_the_answer_itself_every_one(self):
         self.upstream.on("/x", answer(200, "done", ("Set-Cookie", "sid=1"), ("X-Own", "2")))
-        relay = self.new_relay({"up": kept(self.upstream.url)}, log={"redact_headers": ["set-cookie"]}).start()
-        got = relay.ask("POST", "/r/up/x", [("Prefer", "respond-async, wait=9")], b"x")
+        relay = self.new_relay(
+            {"up": kept(self.upstream.url, request={"headers": {"set": {"X-Added": "by the relay"}}})},
+            log={"redact_headers": ["set-cookie", "x-api-key"]}).start()
+        sent = [("Prefer", "respond-async, wait=9"), ("X-Api-Key", "k1"), ("X-Shop", "7"), ("Proxy-Authorization", "p1")]
+        got = relay.ask("POST", "/r/up/x", sent, b"x")
         self.assertEqual((got.status, got["Set-Cookie"]), (200, "sid=1"), got)
-        shown = relay.ask("GET", f"/v1/jobs/{got['Waystation-Job']}?include=body").json()["response"]["headers"]
+        document = relay.ask("GET", f"/v1/jobs/{got['Waystation-Job']}?include=body").json()
+        asked, shown = document["request"]["headers"], document["response"]["headers"]
+        self.assertIn(["X-Api-Key", "(redacted)"], asked)
+        self.assertIn(["X-Shop", "7"], asked)
+        for hidden in "k1", "p1", "by the relay", "sid=1":
+            self.assertNotIn(hidden, json.dumps([asked, shown]))
+        self.assertNotIn("headers", relay.ask("GET", f"/v1/jobs/{got['Waystation-Job']}").json()["request"])
         self.assertIn(["Set-Cookie", "(redacted)"], shown)
         self.assertIn(["X-Own", "2"], shown)
         self.assertEqual(relay.ask("GET", f"/v1/jobs/{got['Waystation-Job']}/response")["Set-Cookie"], "sid=1")

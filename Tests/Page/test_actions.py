@@ -231,17 +231,17 @@ class Actions(PageTest):
         cut = self.scene.keep("hooks", "cut", 2)
         eventually(lambda: all(self.scene.job(job)["state"] == "dead" for job in cut), "the jobs are dead")
         self.view("#/", "connection_terminated")
-        row = "[...document.querySelectorAll('tr')].find((row) => row.cells[0].textContent === 'connection_terminated')"
+        row = "[...document.querySelectorAll('.deads tr')].find((row) => row.cells[1].textContent === 'connection_terminated')"
         self.browser.wait(lambda: self.browser.script(f"return Boolean({row})"), "they are told of")
         self.assertIn("may have been carried out", self.browser.script(f"return {row}.innerText"))
-        self.browser.click(self.browser.script(f"return {row}.querySelector('button')"))
+        self.browser.click(self.browser.script(f"return [...{row}.querySelectorAll('button')].find((one) => one.textContent === 'Retry all…')"))
         self.browser.wait_text("left alone: they may have been carried out", within="dialog")
         self.assertTrue(self.browser.script("return document.querySelector('dialog button[type=submit]').disabled"))
         self.browser.click(self.browser.find("dialog input[type=checkbox]"))
         self.browser.wait_text("2 jobs match.", within="dialog")
         self.assertEqual(
-            self.command(), "waystation jobs retry --where state=dead,kind=connection_terminated,end=outcome_unknown"
-            f" --unknown --socket {self.scene.relay.control}")
+            self.command(), "waystation jobs retry --where state=dead,route=hooks,kind=connection_terminated,end=outcome_unknown"
+            f" --unknown --rate 10/s --socket {self.scene.relay.control}")
         self.confirm("Retry 2 jobs")
         eventually(lambda: all(self.scene.job(job)["attempt_count"] == 2 for job in cut), "they were retried")
         self.confirm("Close")
@@ -413,7 +413,7 @@ class Actions(PageTest):
                 "const title = viewAt(place()).title; return document.title.startsWith(title) && !refresh.isReading && !refresh.isMoved"
                 " && document.querySelector('main h1').textContent.includes(arguments[0])", words), f"{view} is there")
             offered = self.browser.script("return [...document.querySelectorAll('main button')].map((node) => node.textContent)")
-            self.assertEqual(set(offered) - {"Copy"}, set(), view)
+            self.assertEqual(set(offered) - {"Copy", "Show it"}, set(), view)
         self.assertIn("role read", self.browser.text("footer"))
 
 

@@ -152,6 +152,8 @@ struct KeptJobTests {
         try await settle(served, .succeeded, answer(201, Array("done".utf8)))
         let json = try served.ask("GET", "/v1/jobs/\(id)?include=body").json
         #expect(json[["request", "body", "json", "n"]]?.integer == 1)
+        let fields = json[["request", "headers"]]?.elements.map { $0.elements.compactMap(\.text) }
+        #expect(fields == [["X-Secret", "hush"]])
         #expect(json[["response", "status"]]?.integer == 201)
         #expect(json[["response", "body", "text"]]?.text == "done")
         #expect(json["outcome"]?.text == "success" && json["status"]?.integer == 201)

@@ -70,6 +70,14 @@ struct PagePortTests {
         #expect(answer.contains("there is no such socket") && answer.contains("systemctl status waystationd"))
     }
 
+    @Test("The names of users are told to a session alone, and without the daemon")
+    func names() throws {
+        let target = "GET /ui/users?ids=0,4294967295"
+        let answer = try ask(request(target, [session(), "Connection: close"]))
+        #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix(#"{"0":"root"}"#), "\(answer)")
+        #expect(try ask(request(target, ["Connection: close"])).hasPrefix("HTTP/1.1 403 "))
+    }
+
     @Test("Two requests of a connection are two requests")
     func pipelined() throws {
         let cookie = try session()

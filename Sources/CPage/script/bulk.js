@@ -2,8 +2,8 @@
 
 const bulkValues = ({ rate, unknown }) => given({ rate, unknown: Boolean(unknown) });
 
-// Every job that matches: `filter` is that of the API.
-function bulkAction(word, filter, name) {
+// Every job that matches: `filter` is that of the API, `rate` the one that is proposed.
+function bulkAction(word, filter, name, rate = "") {
   // Those that come after the count are not among them.
   let before;
   let size;
@@ -39,7 +39,7 @@ function bulkAction(word, filter, name) {
     isGrave: word === "drop",
     fields: word === "retry" ? [
       { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s",
-        value: "" },
+        value: rate },
       { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice",
         isFlag: true },
     ] : [],

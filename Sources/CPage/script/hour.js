@@ -28,9 +28,9 @@ function hourOf(history, { name, jobs }) {
 
 // The moments of the hour at which something was done or turned, in their order: [time, words].
 function marksOf({ started_at: started, began_at: began, reloads }, { marks }) {
-  const by = one => one && ` by ${one.user || `uid ${one.uid}`}`;
+  const by = one => one && ` by ${one.user || users.nameOf(one.uid) || `uid ${one.uid}`}`;
   // The first minute begins at about the time of the daemon's start.
-  return [...parsed(started) > parsed(began) - 60000 ? [[started, "the daemon began"]] : [], ...reloads.map(at => [at, "reloaded"]),
+  return [...parsed(started) > parsed(began) - 60000 ? [[started, "the daemon began"]] : [], ...reloads.map(at => [at, joined(": ", "reloaded", live.reloads.get(at))]),
     ...marks.map(one => [one.at, joined(" ", one.event.replace("waystation.", ""), one.upstream, one.state && spaced(one.state)) + (by(one.by) || "")])]
     .sort(([a], [b]) => parsed(a) - parsed(b));
 }

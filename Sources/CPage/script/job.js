@@ -1,4 +1,4 @@
-// A job: its story, drawn, why it waits and what can be done.
+// A job: what the upstream said, its story, drawn, why it waits and what can be done.
 
 const companions = { key: "", at: 0, found: null };
 
@@ -19,7 +19,24 @@ async function readCompanions(job, signal) {
 
 async function readJob(id, signal) {
   const job = { attempts: [], ...await read(jobURL(id), signal) };
-  return parts({ job, companions: readCompanions(job, signal), troubles: readTroubles(signal) });
+  return parts({ job, companions: readCompanions(job, signal), content: readContent(job, signal), troubles: readTroubles(signal) });
+}
+
+// The waits before, between and after the attempts, and what each was for: [from, to, words].
+function waitsOf(job, attempts, begin, end) {
+  const waits = [];
+  let from = begin;
+  let cause = "";
+  for (const { number, started_at: started, duration_ms: duration = 0, rule } of attempts) {
+    const at = parsed(started);
+    if (at - from >= 1) waits.push([from, at, `before attempt ${number}${cause}`]);
+    from = Math.max(from, at + duration);
+    cause = rule ? ` (rule "${rule}")` : "";
+  }
+  if (end > from && job.state !== "running") {
+    waits.push([from, end, isOver(job) ? "before it ended" : `for ${spaced(reasonOf(job) || "its turn")}, ${span(clock.now() - from)} of it gone`]);
+  }
+  return waits;
 }
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.
@@ -32,22 +49,49 @@ function strip(job) {
   if (!attempts.length || !(end > begin)) return null;
   const width = 600;
   const x = at => decimals(Math.min(width, Math.max(0, (at - begin) / (end - begin) * width)), 1);
-  const nodes = attempts.map(attempt => {
+  const waits = waitsOf(job, attempts, begin, end);
+  const nodes = waits.map(([since, to]) => rect("wait", x(since), 9, x(to) - x(since), 6));
+  nodes.push(...attempts.map(attempt => {
     const at = parsed(attempt.started_at);
     return rect(attempt.kind ? "failed" : "done", x(at), 4, Math.max(3, x(at + (attempt.duration_ms || 0)) - x(at)), 16);
-  });
+  }));
   if (!isOver(job)) {
     nodes.push(line("nowline", x(clock.now()), 0, x(clock.now()), 24));
     if (hasNextAttempt(job)) nodes.push(rect("due", Math.min(width - 4, x(parsed(job.due_at))), 4, 3, 16));
   }
+  const longest = waits.sort(([a, b], [c, d]) => d - c - b + a).slice(0, 3).map(([since, to, words]) => `${took(to - since)} ${words}`);
   return h("figure.strip#strip", drawing("bars", width, 24, null, [line("base", 0, 12, width, 12), nodes]),
-    h("figcaption", `${took(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
+    h("figcaption", joined(". ", `${took(end - begin)} from ${moment(from)}, to scale: a bar for each attempt, a thin one for each wait`,
+      longest.length > 0 && `The longest: ${longest.join("; ")}`)));
 }
 
-function showJob({ job, companions: others }) {
+// What the upstream said last, or why it said nothing.
+function said(job, content) {
+  const failure = job.last_failure;
+  if (!failure || job.state === "succeeded") return null;
+  const { source, body } = content?.response || {};
+  const words = source === "upstream" && wordsOf(body) || job.attempts.at(-1)?.api_title;
+  return section("said", words ? `The upstream answered ${failure.status || ""}` : "Last failure",
+    words && h("blockquote", { dir: "auto" }, words),
+    sheet([["Kind", failureWord(failure)], ["Detail", failure.detail], ["Sent", failure.sent], ["Upstream", failure.upstream]]));
+}
+
+// What becomes of it by itself, and when.
+function comingOf(job) {
+  if (!job.durable) return "";
+  if (job.state === "running") return "It is with the upstream.";
+  if (isOver(job)) {
+    return job.state === "succeeded" ? "It is over." : job.links?.request_body
+      ? "It is over, and is sent again only if somebody retries it." : "It is over, and its content is gone.";
+  }
+  const next = hasNextAttempt(job) && parsed(job.due_at) > clock.now();
+  return next ? ["Next attempt ", comingText(job.due_at), ", at ", when(job.due_at, moment(job.due_at)), "."]
+    : `Next attempt as soon as nothing holds it back.`;
+}
+
+function showJob({ job, companions: others, content }) {
   const { title, entries, why, commands } = story(job, others);
   const [id, ...about] = title.split(" · ");
-  const failure = job.last_failure;
   const doubt = isInDoubt(job) ? sentence(DOUBT)
     : "";
   const item = (entry, index) => h(`li.${entry.look || "plain"}#${index}`,
@@ -57,33 +101,31 @@ function showJob({ job, companions: others }) {
         && h("span.place", entry.place, " "),
         entry.result && h("span.badge " + entry.look, entry.result), " ", entry.more),
       entry.notes?.map(note => h("p.note", note))));
-  const bodies = [["request", job.links?.request_body], ["response", isOver(job) && job.links?.response]].filter(([, one]) => one);
   return [
     heading(id, " ",
       h("span.about",
       about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
       job.durable && badge("state", job.state)),
+    said(job, content),
+    h("p.next#next", comingOf(job)),
+    why && h("p.why#why", why),
     h("p.buttons#do",
       job.durable && Object.keys(DONE).filter(word => actsOn(word, [job.state])).map(word =>
         jobAction(word, job, ["retry", "drop"].includes(word) ? doubt : "")),
       job.cancel_asked && h("span.note", "A cancellation was asked for; it ends with its attempt."), copyable(command("explain", job.id))),
-    why && h("p.why#why", why),
     strip(job),
     section("story", "What happened", h("ol.story", entries.map(item))),
     commands.length ? section("commands", "What to do", h("ul.commands", commands.map(one => {
       const [text, before] = [one].flat().reverse();
       return h("li", before, copyable(text));
     }))) : null,
-    failure?.detail && section("failure", "Last failure", sheet([["Kind", failure.kind], ["Detail", failure.detail],
-      ["Sent", failure.sent], ["Status", failure.status], ["Upstream", failure.upstream]])),
+    showContent(job, content),
     section("facts", "The job", sheet([
       ["Attempts", attemptsOf(job)], ["Answer", job.status && `${job.status} from ${job.source || "?"}`],
-      ["Expires", !isOver(job) && job.expires_at && `${precise(job.expires_at)} (in ${left(job.expires_at)})`],
+      ["Expires", !isOver(job) && job.expires_at && `${precise(job.expires_at)} (${comingText(job.expires_at)})`],
       ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority],
       ["Version", job.version],
-      ["Bodies", bodies.length ? bodies.map(([name]) =>
-        [h("a", { href: `${jobURL(job.id)}/${name}/body`, download: "" }, name), " "]) : null],
     ])),
-    glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]], job.route),
+    glossary([["state", job.state], ["end", job.end], ["failure", job.last_failure?.kind]], job.route),
   ];
 }

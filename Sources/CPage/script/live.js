@@ -2,7 +2,7 @@
 // tell the same as one.
 const live = {
   source: null, retry: 0, timer: null, last: null, filter: "", count: 0, lost: 0,
-  recent: [], onChange: () => {}, state: "off", next: 0,
+  recent: [], reloads: new Map(), onChange: () => {}, state: "off", next: 0,
 
   // How many different ones of the last events are kept.
   room: 24,
@@ -77,6 +77,9 @@ const live = {
     const [known] = at < 0 ? [] : this.recent.splice(at, 1);
     this.recent.push({ key, event, count: (known?.count || 0) + 1 });
     if (this.recent.length > this.room) this.recent.shift();
+    // Which keys of the configuration a reload has changed, by its moment.
+    if (event.type === "waystation.config.reloaded") this.reloads.set(event.time, event.data?.detail);
+    if (this.reloads.size > this.room) this.reloads.delete(this.reloads.keys().next().value);
   },
 
   set(state, next = 0) {

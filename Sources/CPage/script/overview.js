@@ -36,7 +36,7 @@ function showOverview(values, { troubles, status, routes, shape, history, dead }
     heading(h("span.unseen", "Overview")),
     troubles && showTroubles(troubles),
     routes && showRoutes(status || {}, routes, troubles, history, values),
-    dead && showDead(dead),
+    dead && showDead(dead, { status, routes, history }),
     shape?.rows.length > 0 && section("shape", "Kept jobs that are not over, by age",
       shapeTable(shape, "Route", name => jobsOf(name, { state: WAITING, order: "oldest" }, name))),
     showEvents("Latest events"), status && showDaemon(status),

@@ -136,4 +136,5 @@ function showFoot() {
 const PARTS = {
   troubles: "what is wrong", status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
   dead: "the dead letters", list: "the jobs", route: "the route", job: "the job", companions: "what else waits",
+  content: "what was sent and answered",
 };

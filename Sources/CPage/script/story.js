@@ -25,11 +25,17 @@ function titleOf(job) {
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
   if (job.request?.size !== undefined) parts.push(bytes(job.request.size));
   if (job.client) {
-    const user = job.client.uid === undefined ? null : `uid ${job.client.uid}`;
-    parts.push("from " + (job.client.unit ? job.client.unit + (user ? ` (${user})` : "") : user || "?"));
+    parts.push("from " + clientText(job.client));
   }
   if (job.labels?.length) parts.push(`label ${job.labels.join(" ")}`);
   return parts.join(" · ");
+}
+
+// `shop.service (alice, uid 1001)`, or as much of it as is known.
+function clientText({ uid, unit }) {
+  const name = users.nameOf(uid);
+  if (unit) return `${unit} (${name ? name + ", " : ""}uid ${uid})`;
+  return name ? `${name} (uid ${uid})` : `uid ${uid}`;
 }
 
 function acceptedText(job) {
@@ -38,10 +44,10 @@ function acceptedText(job) {
   if (job.repeatable === false
     && !isOver(job)) parts.push("not repeatable (sent again only after it was refused or never sent)");
   if (job.ordering_key) parts.push(`in order of "${job.ordering_key}"`);
-  if (job.expires_at && !isOver(job)) parts.push(`expires in ${left(job.expires_at)}`);
+  if (job.expires_at && !isOver(job)) parts.push(`expires ${comingText(job.expires_at)}`);
   const reason = job.request?.sent_once_because;
   if (reason) parts.push(`the body is not kept: it is sent once (${reason})`);
-  if (job.permit_wait_ms >= 1) parts.push(`waited ${exact(job.permit_wait_ms)} for a permit of the route (concurrency.max_requests)`);
+  if (job.permit_wait_ms >= 1) parts.push(`waited ${took(job.permit_wait_ms)} for a permit of the route (concurrency.max_requests)`);
   return parts.join(", ");
 }
 
@@ -56,9 +62,9 @@ function attemptEntry(attempt) {
   const timing = attempt.timing_ms || {};
   const phases = attempt.duration_ms >= 50
     ? [["dns", "dns"], ["connect", "connect"], ["first_byte", "first byte"]].filter(([name]) =>
-      timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
+      timing[name] >= 1).map(([name, title]) => `${title} ${took(timing[name])}`) : [];
   const place = joined(" ", attempt.upstream, attempt.address);
-  const took = attempt.duration_ms === undefined ? "" : `in ${short(attempt.duration_ms)}`;
+  const time = attempt.duration_ms === undefined ? "" : `in ${took(attempt.duration_ms)}`;
   const notes = causes[attempt.cause] ? [causes[attempt.cause]] : [];
   if (attempt.api_code || attempt.api_title) {
     notes.push(joined("", "the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`));
@@ -71,7 +77,7 @@ function attemptEntry(attempt) {
   if (attempt.next) notes.push(decisionText(attempt));
   return {
     time: precise(attempt.started_at), at: attempt.started_at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
-    more: took + (phases.length ? ` (${phases.join(", ")})` : ""),
+    more: time + (phases.length ? ` (${phases.join(", ")})` : ""),
     notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn",
   };
 }
@@ -79,7 +85,7 @@ function attemptEntry(attempt) {
 function decisionText(attempt) {
   const standIn = attempt.next_source || "fallback";
   const actions = {
-    retry: attempt.wait_ms > 0 ? `retry in ${short(attempt.wait_ms)}` : "retry at once",
+    retry: attempt.wait_ms > 0 ? `retry in ${took(attempt.wait_ms)}` : "retry at once",
     refresh_credentials: "refresh the credential and try again",
     failover: `fail over to ${attempt.next_upstream || "another upstream"}`,
     respond: `answer with the ${standIn}`,
@@ -120,7 +126,7 @@ function nowEntry(job) {
   if (!hasNextAttempt(job)) return null;
   const reason = reasonOf(job);
   if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: `as soon as it may${reason ? ` (${reason})` : ""}`, look: "next" };
-  return { time: precise(job.due_at), at: job.due_at, what: "next attempt", more: `in ${left(job.due_at)}`, look: "next" };
+  return { time: precise(job.due_at), at: job.due_at, what: "next attempt", more: comingText(job.due_at), look: "next" };
 }
 
 function whyText(job, companions) {

@@ -13,19 +13,6 @@ const clock = {
   },
 };
 
-// `0.4ms`, `12ms`, `1.25s`, `41m 3s`, `3d 4h`.
-function short(milliseconds) {
-  const bounded = Math.min(Math.max(0, milliseconds), 1e13);
-  if (bounded < 10) return decimals(bounded, 1) + "ms";
-  if (bounded < 1000) return decimals(bounded, 0) + "ms";
-  if (bounded < 60000) return decimals(bounded / 1000, 2) + "s";
-  const seconds = Math.floor(bounded / 1000);
-  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60];
-  if (days > 0) return `${days}d ${hours}h`;
-  return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
-}
-
 // A duration as the configuration spells it: `1m30s`.
 function exact(milliseconds) {
   let rest = Math.floor(milliseconds);
@@ -46,9 +33,18 @@ function span(milliseconds) {
   return seconds < 172800 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400) + " d";
 }
 
-// A duration as people read it: `0.4 ms`, `12 ms`, `1.25 s`, `41 min`.
-const took = milliseconds => milliseconds < 1000 ? short(milliseconds).replace("ms", " ms") : milliseconds < 60000
-  ? decimals(milliseconds / 1000, milliseconds % 1000 ? 2 : 0) + " s" : span(milliseconds);
+// A duration, in the same units: `0.4 ms`, `12 ms`, `1.25 s`, `41 min 3 s`, `3 d 4 h`.
+function took(milliseconds) {
+  const bounded = Math.min(Math.max(0, milliseconds), 1e13);
+  if (bounded < 1000) return decimals(bounded, bounded < 10 ? 1 : 0) + " ms";
+  if (bounded < 60000) return decimals(bounded / 1000, bounded % 1000 ? 2 : 0) + " s";
+  const seconds = Math.floor(bounded / 1000);
+  const units = [[86400, " d"], [3600, " h"], [60, " min"], [1, " s"]];
+  const first = units.findIndex(([size]) => size <= seconds);
+  const [[large, name], [small, next]] = units.slice(first);
+  const rest = Math.floor(seconds % large / small);
+  return Math.floor(seconds / large) + name + (rest ? " " + rest + next : "");
+}
 
 // A moment that is told in few words has all of them at the pointer.
 const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
@@ -72,12 +68,6 @@ function until(text) {
 }
 
 const comingText = text => parsed(text) <= clock.now() ? "now" : "in " + span(parsed(text) - clock.now());
-
-// The time that is left until then, as the timeline tells it.
-function left(text) {
-  const rest = Math.max(0, parsed(text) - clock.now());
-  return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
-}
 
 const time = date => date.toTimeString().slice(0, 8);
 // Swedes write `2025-11-20`.

@@ -5,10 +5,14 @@ import RelayRoute
 
 // The parts of a job that no program in Swift asks for by name.
 extension Job {
+    package static let headers = Schema.list(.list(.text, 2...2)).doc("Names and values, in pairs.")
+
     package struct Request: ReadableDocument {
         package var method: String?
         package var path: String?
         package var size: Int64?
+        /// Writes the fields.
+        package var writeFields: (@Sendable (inout JSONObjectWriter) -> Void)?
         /// Writes the content, which may be large.
         package var writeBody: (@Sendable (inout JSONObjectWriter) -> Void)?
         package var sentOnceBecause: String?
@@ -19,6 +23,7 @@ extension Job {
             .maybe("method", \.method),
             .maybe("path", \.path, .text, "Without the query."),
             .maybe("size", \.size, .count, "Of the body, in bytes."),
+            .written("headers", Job.headers) { $0.writeFields?(&$1) },
             .written("body", .named("Body")) { $0.writeBody?(&$1) },
             .maybe(
                 "sent_once_because",

@@ -42,7 +42,7 @@ struct EndedLine: Document {
         .optional("recovered_by", .list(.text), "The rules that acted.") {
             $0.outcome.failure == nil ? $0.outcome.attempts.recoveredBy.unlessEmpty : nil
         },
-        .written("status", .status), .written("headers", JobAnswer.headers),
+        .written("status", .status), .written("headers", Job.headers),
         .written("body", .named("Body")),
     ]
 

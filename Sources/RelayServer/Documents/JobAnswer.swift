@@ -10,7 +10,6 @@ import RelayRoute
 enum JobAnswer {
     /// Bytes of a body that a document holds.
     static let bodyLimit = 65_536
-    static let headers = Schema.list(.list(.text, 2...2)).doc("Names and values, in pairs.")
 
     /// Leaves the content itself out.
     static func write(
@@ -32,6 +31,14 @@ enum JobAnswer {
         into json: inout JSONObjectWriter
     ) {
         json.member("status", status.rawValue)
+        write(fields, hiding: hidden, into: &json)
+    }
+
+    static func write(
+        _ fields: HeaderFields,
+        hiding hidden: Set<String>,
+        into json: inout JSONObjectWriter
+    ) {
         json.array("headers") { list in
             for (name, value) in fields.removingHopByHop().pairs {
                 list.array {

@@ -21,7 +21,7 @@ extension OpenAPI {
             .maybe("damaged", .yes, "It is not what was stored."),
         ]),
         "JobAnswer": .object([
-            .maybe("source", .source), .maybe("status", .status), .maybe("headers", JobAnswer.headers),
+            .maybe("source", .source), .maybe("status", .status), .maybe("headers", Job.headers),
             .maybe("body", .named("Body")),
             .maybe("damaged", .yes, "The answer cannot be read."),
         ]),

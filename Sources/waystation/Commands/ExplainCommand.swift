@@ -2,6 +2,7 @@ import RelayBase
 import RelayInterface
 import RelayJSON
 import RelayJobs
+import RelayPosix
 
 extension Command {
     static let explain = Command(
@@ -50,7 +51,8 @@ extension Command {
                 job,
                 Moments(isUTC: arguments.has("utc")),
                 companions: try companions(of: job, daemon),
-                daemon.advice
+                daemon.advice,
+                userName: systemUserName
             ).text(for: .standard)
         }
     }

@@ -23,6 +23,14 @@ extension Job.Action {
     }
 }
 
+extension Job.Client {
+    /// `shop.service (alice, uid 1001)`, or as much of it as is known.
+    func text(_ name: String?) -> String {
+        guard let unit else { return principalText(uid, name) }
+        return "\(safe(unit)) (\(name.map { safe($0) + ", " } ?? "")uid \(uid))"
+    }
+}
+
 /// `alice (uid 1001)`, or `uid 1001`.
 private func principalText(_ user: UInt32, _ name: String?) -> String {
     name.map { "\(safe($0)) (uid \(user))" } ?? "uid \(user)"

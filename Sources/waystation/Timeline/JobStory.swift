@@ -18,13 +18,22 @@ struct JobStory {
     private let moments: Moments
     private let companions: Companions?
     private let advice: Advice
+    private let userName: (UInt32) -> String?
     private var job: Job { view.job }
 
-    init(_ json: JSONValue, _ moments: Moments, companions: Companions? = nil, _ advice: Advice = Advice()) {
+    /// `userName` looks the names of users up, which the daemon leaves to those who look.
+    init(
+        _ json: JSONValue,
+        _ moments: Moments,
+        companions: Companions? = nil,
+        _ advice: Advice = Advice(),
+        userName: @escaping (UInt32) -> String? = { _ in nil }
+    ) {
         view = JobDocument(json)
         self.moments = moments
         self.companions = companions
         self.advice = advice
+        self.userName = userName
     }
 
     func text(for output: Output) -> String {
@@ -82,8 +91,7 @@ struct JobStory {
         var parts = ["Job \(view.id)", view.route, view.request]
         if let size = job.request.size { parts.append(ByteText.short(size)) }
         if let client = job.client {
-            let user = "uid \(client.uid)"
-            parts.append("from " + (client.unit.map { "\(safe($0)) (\(user))" } ?? user))
+            parts.append("from " + client.text(userName(client.uid)))
         }
         if !job.labels.isEmpty { parts.append("label \(view.labels)") }
         return parts.joined(separator: " · ")

@@ -21,22 +21,29 @@ struct ConfigurationOutline: Sendable {
         ).effective
     }
 
-    /// The names of the routes that were there before and say something else now, in order.
-    func modifiedRoutes(since old: ConfigurationOutline) -> [String] {
-        guard bytes != old.bytes else { return [] }
-        let former = old.routes()
-        return routes().filter { name, text in former[name].map { $0 != text } ?? false }.keys.sorted()
-    }
-
-    /// By the name of a route, every value it has, those it inherits included; one line each.
-    private func routes() -> [String: String] {
-        var routes: [String: String] = [:]
-        for entry in effective()?.entries ?? [] {
+    /// The keys of the files that have another value than before, are new or are gone, in order, and the routes that
+    /// they or the keys that inherit them belong to.
+    func changes(since old: ConfigurationOutline) -> (keys: [String], routes: Set<String>) {
+        guard bytes != old.bytes else { return ([], []) }
+        let (before, after) = (old.effective()?.entries ?? [], effective()?.entries ?? [])
+        var (former, own, present) = ([String: String](), Set<String>(), Set<String>())
+        for entry in before {
+            former[entry.pointer] = entry.value
+            if entry.line != nil { own.insert(entry.pointer) }
+        }
+        var (keys, routes) = ([String](), Set<String>())
+        func differs(_ entry: EffectiveConfiguration.Entry) {
+            if entry.line != nil || own.contains(entry.pointer) { keys.append(entry.pointer) }
             guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
                 tokens[0] == "routes"
-            else { continue }
-            routes[tokens[1], default: ""] += "\(entry.pointer) = \(entry.value)\n"
+            else { return }
+            routes.insert(tokens[1])
         }
-        return routes
+        for entry in after {
+            present.insert(entry.pointer)
+            if former[entry.pointer] != entry.value { differs(entry) }
+        }
+        for entry in before where !present.contains(entry.pointer) { differs(entry) }
+        return (keys.sorted(), routes)
     }
 }

@@ -89,13 +89,16 @@ extension Daemon: DaemonControl {
         limiter.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
-        announcer.record(.notice(.configReloaded))
-        settings.withLock { $0 = FixedSettings(loaded.configuration) }
         let old = outline.withLock { outline in
             defer { outline = loaded.outline }
             return outline
         }
-        return (200, changes(from: previous, to: next, modified: loaded.outline.modifiedRoutes(since: old)))
+        let (keys, touched) = loaded.outline.changes(since: old)
+        let rest = keys.count > Self.toldKeys ? " and \(keys.count - Self.toldKeys) more" : ""
+        let told = keys.prefix(Self.toldKeys).joined(separator: ", ") + rest
+        announcer.record(.notice(.configReloaded, told.isEmpty ? nil : told))
+        settings.withLock { $0 = FixedSettings(loaded.configuration) }
+        return (200, changes(from: previous, to: next, touched))
     }
 
     func recordLoaded(_ loaded: LoadedConfiguration, verb: String) {
@@ -152,7 +155,11 @@ extension Daemon: DaemonControl {
         return json.bytes
     }
 
-    private func changes(from old: Snapshot, to new: Snapshot, modified: [String]) -> [UInt8] {
+    /// Keys that an event names.
+    private static let toldKeys = 6
+
+    /// `touched` are the routes of which a key has changed.
+    private func changes(from old: Snapshot, to new: Snapshot, _ touched: Set<String>) -> [UInt8] {
         let (before, after) = (Set(old.routeNames), Set(new.routeNames))
         return ReloadReport.members.bytes(
             of: (
@@ -160,7 +167,7 @@ extension Daemon: DaemonControl {
                 digest: new.settings.digest,
                 added: new.routeNames.filter { !before.contains($0) },
                 removed: old.routeNames.filter { !after.contains($0) },
-                modified: modified,
+                modified: touched.intersection(before).intersection(after).sorted(),
                 needsRestart: settings.withLock { $0.waitsForRestart(since: firstSettings) }
             )
         )

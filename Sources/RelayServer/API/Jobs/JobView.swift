@@ -18,8 +18,8 @@ struct JobView {
 
     /// One job as it is now and the tag of what is shown of it, with its attempts and what keeps it from being delivered.
     ///
-    /// To whom it `answers` the job itself it gives the answer whole; to anybody else without the values of
-    /// `log.redact_headers`.
+    /// To whom it `answers` the job itself it gives the answer whole; to anybody else the fields of the request, too,
+    /// and all without the values of `log.redact_headers`.
     ///
     /// - Throws: `job_not_found`, `storage_failed`.
     func document(
@@ -34,6 +34,11 @@ struct JobView {
         var view = outline(job)
         view.take(whole)
         let path = "/v1/jobs/\(id)"
+        let hidden = answers ? [] : server.engine.snapshot.settings.redactedHeaders
+        if withBodies, !answers {
+            let fields = job.record.fields
+            view.request.writeFields = { JobAnswer.write(fields, hiding: hidden, into: &$0) }
+        }
         if let request = whole.body {
             view.request.writeBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
         }
@@ -45,7 +50,6 @@ struct JobView {
         if withBodies, let answer {
             json.object("response") { writer in
                 writer.member("source", answer.source.rawValue)
-                let hidden = answers ? [] : server.engine.snapshot.settings.redactedHeaders
                 JobAnswer.writeHead(answer.status, answer.fields, hiding: hidden, into: &writer)
                 JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
             }
