@@ -67,5 +67,5 @@ function showDead({ groups, isWhole }) {
                 [bulkAction(word, filter, titled(word) + (several ? ` ${spaced(filter.end)}…` : "…")), " "])) : "–",
           ],
         };
-      })));
+      }), "deads"));
 }
