@@ -18,7 +18,7 @@ class PageTest(unittest.TestCase):
 
     @classmethod
     def prepare(cls):
-        """What is done before the relay begins."""
+        """Prepares the scene before the relay begins."""
 
     @classmethod
     def setUpClass(cls):

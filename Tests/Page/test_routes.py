@@ -99,7 +99,7 @@ class ManyRoutes(PageTest):
         windows, tasks, most = [], [], 0
         for _ in range(5):
             before = self.processor()
-            count, _, longest, steps = self.browser.script_later(SCROLL, 2)
+            count, _, longest, steps = self.browser.script_later(SCROLL, 4)
             most = max(most, count)
             tasks.append(longest)
             windows.append(1000 * (self.processor() - before) / steps)
@@ -151,7 +151,7 @@ class ManyRoutes(PageTest):
         self.assertEqual([name for name, _ in self.drawn()][:2], ["down", "svc-2000"])
         for title in browser.script("return [...document.querySelectorAll('.routes thead button')].map((one) => one.textContent)"):
             self.assertIn("sort=", sort(title)[0], title)
-        # Who is given the link sees the same.
+        # Another browser with the link sees the same.
         browser.script("location.hash = '#/?sort=-queued&name=svc-2'")
         browser.wait(lambda: [name for name, _ in self.drawn()][:2] == ["svc-2000", "svc-2001"], "the link says how it is sorted")
         browser.wait_text("1 000 of 3 001 routes")

@@ -23,7 +23,7 @@ struct RowMemoryTests {
         }
     }
 
-    @Test("What has changed since a look is told, and nothing else")
+    @Test("Rows that have changed since a look are told, and no others")
     func changed() {
         let first = look()
         #expect(told([1, 2, 3], in: first) == [0, 1, 2])
@@ -34,7 +34,7 @@ struct RowMemoryTests {
         #expect(told([1, 5, 3], in: third) == [1])
         let later = look(since: look(since: third.number).number)
         #expect(told([1, 5, 3], in: later).isEmpty)
-        // Whoever has seen nothing since the first hears of it too.
+        // An asker who has seen nothing since the first hears of it too.
         #expect(told([1, 5, 3], in: look(since: first.number)) == [1])
     }
 

@@ -58,6 +58,14 @@ function hourText(hour) {
     attempts > 0 && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`);
 }
 
+// How many of a hundred failed, of the requests and, where those are not the same, of the attempts.
+function failedText(hour) {
+  const ofRequests = percent(hour.failedRequests, hour.requests);
+  const ofAttempts = percent(hour.failedAttempts, hour.attempts);
+  return hour.what === "request" || ofRequests === ofAttempts ? ofRequests
+    : (hour.requests ? ofRequests + "; " : "") + ofAttempts + " of attempts";
+}
+
 // Figures of the last hour change once in a while, and are not there in a daemon that has none.
 const hours = { at: 0, name: null, document: null };
 // Of one route, or of several with commas between them.

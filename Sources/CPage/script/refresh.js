@@ -18,7 +18,7 @@ const refresh = {
   },
 
   show(view, isMoved) {
-    // What is only sorted or filtered here needs no reading.
+    // A view that is only sorted or filtered here needs no reading.
     if (!isMoved && !this.isMoved && view.title === this.view?.title && view.isLocal && Object.keys(this.kept).length) {
       this.view = view;
       return this.draw(view, this.kept);

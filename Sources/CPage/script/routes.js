@@ -29,8 +29,10 @@ const COLUMNS = {
     return hour ? bars(hour, 20, most) : "–";
   }],
   rate: ["Rate now.n", ({ hour }) => hour?.last, ({ hour }) => plural(rateText(hour.last / 60), hour.of)],
-  failed: ["Failed, last hour.n", ({ hour }) => hour && hour.failed / hour.count, ({ hour }) =>
-    h("span", { title: `of its ${hour.of}s` }, percent(hour.failed, hour.count))],
+  failed: ["Failed, last hour.n failed", ({ hour }) => hour && hour.failed / hour.count, (route, { history }) => {
+    const hour = hourOf(history, route);
+    return hour ? failedText(hour) : percent(route.hour.failed, route.hour.count);
+  }],
   times: ["p50 / p99 now.n", ({ hour }) => hour?.p99_ms ?? hour?.p50_ms, ({ hour }) => `${took(hour.p50_ms)} / ${took(hour.p99_ms ?? hour.p50_ms)}`],
   breaker: ["Breaker.breaker", route => route.breakers?.length, route => route.breakers.map(({ name, breaker }) => [badge("", breaker), " ", name, " "])],
   credential: ["Credential", (route, { credentials }) => credentialOf(route, credentials), (route, { credentials }) =>

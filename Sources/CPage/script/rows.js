@@ -28,8 +28,8 @@ const tall = {
     return [from, Math.min(count, Math.max(last, from) + MARGIN, from + MOST_DRAWN)];
   },
 
-  // What stands in the document: the rows of the range, the one that the keyboard is at with those beside it, and gaps
-  // as high as the rows that are left out. A row that `isDrawn` stays as it is.
+  // The document has the rows of the range, the one that the keyboard is at with those beside it, and gaps as high
+  // as the rows that are left out. A row that `isDrawn` stays as it is.
   pieces(isDrawn) {
     const at = this.places.get(this.table?.tBodies[0].contains(document.activeElement)
       ? document.activeElement.closest("tr").key : undefined);

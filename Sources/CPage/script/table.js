@@ -43,7 +43,7 @@ function table(caption, titles, found, classes = "", sorting = {}) {
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
         columns.map(([title, look = "", name], index) => told[index] && h(`th.${look}#${index}`, { scope: "col", role: "columnheader",
           "aria-sort": name && (sort === name ? "ascending" : sort === "-" + name ? "descending" : "none") },
-        name ? sortButton(title, name, look === "n", sorting) : title)))),
+        name ? sortButton(title, name, /^n\b/.test(look), sorting) : title)))),
       h("tbody", { role: "rowgroup" }, body)));
 }
 

@@ -13,7 +13,7 @@ package final class RowMemory: Sendable {
 
     /// One look at the table.
     package struct Look: Sendable {
-        /// What the next one says as its `since`.
+        /// The `since` of the next one.
         package let number: Int
         fileprivate let began: Int
         fileprivate let since: Int

@@ -39,7 +39,7 @@ struct RouteHour {
             most = max(most, all)
             let age = columns.count - 1 - index
             if age == 1 { last = all }
-            // What still runs is told where there is nothing else.
+            // The running minute is told where there is nothing else.
             guard age <= RouteHour.recent, age > 0 || times[0].milliseconds == nil else { continue }
             if let time = isOfAttempts ? column.attemptMedian : column.median { times[0].milliseconds = time }
             if let time = isOfAttempts ? column.attemptP99 : column.p99 { times[1].milliseconds = time }
