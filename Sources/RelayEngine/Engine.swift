@@ -23,6 +23,8 @@ package final class Engine: Sendable {
     package let plain = PassThroughRecords(capacity: 1024)
     package let tally = RelayTally()
     package let history: RouteHistory
+    /// Those of the table of routes.
+    package let rows: RowMemory
     /// Ends where a request comes.
     package let idleSignal = IdleSignal()
 
@@ -30,6 +32,7 @@ package final class Engine: Sendable {
         current = Mutex(snapshot)
         self.time = time
         history = RouteHistory(time)
+        rows = RowMemory(history.startedAt)
         self.entropy = entropy
     }
 

@@ -82,6 +82,10 @@ class Client(unittest.TestCase):
         self.assertEqual(got.upstreams[0].breaker.value, "forced_closed")
         self.assertEqual(self.call("clear_limits", "good", body=models.ClearOrder.from_dict({})).parsed.name, "good")
         self.assertGreater(self.call("get_shape").parsed.total.total, 0)
+        table = self.call("get_table").parsed
+        self.assertTrue(table.whole)
+        self.assertIn("good", [row.name for row in table.routes])
+        self.assertFalse(self.call("get_table", since=str(table.next_)).parsed.whole)
         # Jobs.
         request = {"path": "charges", "json": {"amount": 17}}
         job = models.Submission.from_dict({"route": "good", "request": request})

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from caller import Caller, ask, request
-from relay import RelayTest, route
+from relay import RelayTest, eventually, route
 from upstream import answer
 
 ROUTES = 1_000
@@ -13,7 +13,7 @@ ROUTES = 1_000
 
 class ManyRoutes(RelayTest):
     def setUp(self):
-        upstream = self.new_upstream()
+        upstream = self.upstream = self.new_upstream()
         upstream.on("/x", answer(200, "x"))
         # On one loop all callers are with the one who asks.
         routes = {f"svc-{number}": route(upstream.url) for number in range(ROUTES)}
@@ -21,7 +21,7 @@ class ManyRoutes(RelayTest):
 
     def test_others_are_answered_while_a_document_of_all_routes_is_composed(self):
         with self.relay.caller() as other:
-            for path in ("/v1/routes", "/v1/status", "/v1/history"):
+            for path in ("/v1/routes", "/v1/status", "/v1/history", "/v1/table"):
                 with self.subTest(path), Caller(self.relay.control) as asker:
                     self.assertEqual(other.ask("GET", "/r/svc-0/x").status, 200)
                     asker.send(request("GET", path))
@@ -33,6 +33,46 @@ class ManyRoutes(RelayTest):
                     self.assertEqual((document.status, len(document.json()["routes"])), (200, ROUTES))
                     # The first may have come before the document was begun, and the last while it was sent.
                     self.assertGreaterEqual(meanwhile, 4, path)
+
+    def table(self, since=None):
+        answered = ask(self.relay.control, "GET", "/v1/table" + (f"?since={since}" if since else ""))
+        self.assertEqual(answered.status, 200, answered)
+        return answered.json()
+
+    def test_a_table_tells_all_rows_once_and_then_those_that_have_changed(self):
+        self.assertEqual(self.relay.ask("GET", "/r/svc-3/x").status, 200)
+        first = self.table()
+        self.assertTrue(first["whole"])
+        told = ask(self.relay.control, "GET", "/v1/routes").json()["routes"]
+        self.assertEqual([row["name"] for row in first["routes"]], [row["name"] for row in told])
+        self.assertEqual(first["routes"][4], {"name": "svc-4", "state": "ok", "last_failure": None}, "what is nothing is left out")
+        hour = first["routes"][3]["hour"]
+        self.assertEqual([hour[name] for name in ("of", "count", "failed", "most")], ["request", 1, 0, 1])
+        self.assertLess(hour["p50_ms"], hour["p99_ms"] + 0.1)
+        self.assertEqual(self.table(first["next"])["routes"], [], "nothing has changed")
+        self.assertEqual(self.relay.ask("GET", "/r/svc-7/x").status, 200)
+        self.assertEqual(self.relay.ask("POST", "/r/svc-9/x", [("Prefer", "respond-async"), ("Waystation-Delay", "1h")]).status, 202)
+        eventually(lambda: self.table(first["next"])["routes"][-1].get("queued") == 1, "the kept job is counted")
+        changed = self.table(first["next"])
+        self.assertFalse(changed["whole"])
+        self.assertEqual([row["name"] for row in changed["routes"]], ["svc-7", "svc-9"])
+        self.assertIn("oldest_job_at", changed["routes"][1])
+        # A number of before this daemon, or of a time to come, is no earlier answer's.
+        for since in 1, 10 ** 17:
+            self.assertEqual(len(self.table(since)["routes"]), ROUTES)
+        # Other names make another table.
+        routes = {f"svc-{number}": route(self.upstream.url) for number in range(2)}
+        self.relay.write(routes)
+        self.assertEqual(ask(self.relay.control, "POST", "/v1/reload").status, 200)
+        other = self.table(changed["next"])
+        self.assertTrue(other["whole"])
+        self.assertEqual([row["name"] for row in other["routes"]], ["svc-0", "svc-1", "svc-9"])
+        self.assertEqual(other["routes"][2]["state"], "unconfigured")
+
+    def test_the_hours_of_some_routes_are_read_together(self):
+        answered = ask(self.relay.control, "GET", "/v1/history?route=svc-5,svc-2")
+        self.assertEqual([one["name"] for one in answered.json()["routes"]], ["svc-5", "svc-2"])
+        self.assertEqual(ask(self.relay.control, "GET", "/v1/history?route=svc-5,none").json()["code"], "route_not_found")
 
     def test_the_first_request_after_a_reload_waits_for_what_its_own_route_needs(self):
         first, next = [], []

@@ -16,6 +16,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = 30
 # Keys as WebDriver spells them.
 TAB, ENTER, ESCAPE, DOWN = "\ue004", "\ue007", "\ue00c", "\ue015"
+PAGE_DOWN, END, HOME, SPACE, SHIFT = "\ue00f", "\ue010", "\ue011", "\ue00d", "\ue008"
 
 
 class DriverError(Exception):

@@ -17,9 +17,14 @@ class PageTest(unittest.TestCase):
     longMessage = True
 
     @classmethod
+    def prepare(cls):
+        """Prepares the scene before the relay begins."""
+
+    @classmethod
     def setUpClass(cls):
         cls.scene = Scene()
         cls.addClassCleanup(cls.scene.close)
+        cls.prepare()
         cls.scene.start()
         cls.port = Port(cls.scene.relay.control)
         cls.addClassCleanup(cls.port.close)
@@ -49,7 +54,7 @@ class PageTest(unittest.TestCase):
         return self.browser.script(
             "const table = [...document.querySelectorAll('table')].find((one) => one.caption.textContent === arguments[0]);"
             "return table ? [...table.tBodies[0].rows].map((row) => Object.fromEntries("
-            "[...row.cells].map((cell) => [cell.dataset.title, cell.innerText.trim()]))) : []", caption)
+            "[...row.cells].map((cell) => [cell.dataset.title, cell.innerText.trim() || '–']))) : []", caption)
 
     def shown(self, title):
         """The text beside a title."""

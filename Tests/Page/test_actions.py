@@ -412,7 +412,7 @@ class Actions(PageTest):
             self.browser.wait(lambda: self.browser.script(
                 "const title = viewAt(place()).title; return document.title.startsWith(title) && !refresh.isReading && !refresh.isMoved"
                 " && document.querySelector('main h1').textContent.includes(arguments[0])", words), f"{view} is there")
-            offered = self.browser.script("return [...document.querySelectorAll('main button')].map((node) => node.textContent)")
+            offered = self.browser.script("return [...document.querySelectorAll('main button:not(.sort)')].map((node) => node.textContent)")
             self.assertEqual(set(offered) - {"Copy", "Show it"}, set(), view)
         self.assertIn("role read", self.browser.text("footer"))
 

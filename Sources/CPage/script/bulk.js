@@ -33,9 +33,9 @@ function bulkAction(word, filter, name, rate = "") {
     return sum;
   };
   return action(name || titled(word), "operate", () => ({
-    title: `${titled(word)} every job that matches`,
+    title: filter.ids ? `${titled(word)} ${plural(filter.ids.length, "chosen job")}` : `${titled(word)} every job that matches`,
     text: [meaning("job_action", word).text,
-      ` It is for jobs with ${words(filter)}: they are counted first, and nothing is changed before you say so.`],
+      ` It is for ${filter.ids ? "the jobs that are chosen" : `jobs with ${words(filter)}`}: they are counted first, and nothing is changed before you say so.`],
     isGrave: word === "drop",
     fields: word === "retry" ? [
       { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s",
@@ -51,7 +51,7 @@ function bulkAction(word, filter, name, rate = "") {
       if (!isAgain) before = parsed(filter.created_before) < now ? filter.created_before : new Date(now).toISOString();
       const sum = await perform(values, true, signal, Infinity);
       size = sum.matched;
-      return { told: sentence(counted(sum, word, true)), size: sum.matched - sum.left_alone, matched: sum.matched };
+      return { told: sentence(counted(sum, word, true)), size: sum.changed, matched: sum.matched };
     },
     run: async (values, progress, signal) =>
       sentence(counted(await perform(values, false, signal, size, progress), word, false)),
@@ -77,7 +77,12 @@ const pause = (milliseconds, signal) => new Promise(resolve => {
 
 function counted(sum, word, isDry) {
   let text = sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`;
-  if (!isDry) {
+  // The store says what it would change.
+  if (isDry) {
+    const rest = sum.matched - sum.changed - sum.body_expired - sum.left_alone - sum.superseded;
+    if (rest > 0) text += `, ${rest} of them ${rest === 1 ? "is" : "are"} in a state in which this changes nothing`;
+    if (sum.body_expired) text += `, ${sum.body_expired} cannot be sent again: their bodies are no longer kept`;
+  } else {
     text += `, ${sum.changed} ${DONE[word]}`;
     if (sum.asked) text += `, ${sum.asked} running asked to end`;
     if (sum.body_expired) text += `, ${sum.body_expired} not: their bodies are no longer kept`;
@@ -90,10 +95,12 @@ function counted(sum, word, isDry) {
 // Commas separate the pairs of --where, so a value that has one is said to the interface itself, which takes 10000 jobs
 // in a call.
 function bulkCommand(word, filter, values) {
+  // Named to the command, those that may have been carried out would be retried too.
+  if (filter.ids && word !== "retry") return command("jobs", word, ...filter.ids);
   const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
   const pairs = Object.entries(filter).flatMap(([name, value]) =>
     [value].flat().map(one => `${names[name] || name}=${one}`));
-  if (pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
+  if (filter.ids || pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
     return curl("POST", "/v1/jobs/actions", { action: word, filter, dry_run: false, ...bulkValues(values) });
   }
   return command("jobs", word, "--where", pairs.join(",") || "all", values.unknown ? "--unknown" : [],

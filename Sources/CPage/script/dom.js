@@ -41,7 +41,13 @@ function add(node, children) {
 // Puts the children of `fresh` in the place of `parent`'s; those that stay what they were stay where they are.
 function morph(parent, fresh) {
   const keyed = new Map();
-  for (const child of parent.childNodes) if (child.key !== undefined) keyed.set(child.key, child);
+  const kept = new Set([...fresh.childNodes].map(({ key }) => key));
+  for (const child of [...parent.childNodes]) {
+    if (child.key === undefined) continue;
+    // Those that stay are not moved for the sake of those that go.
+    if (kept.has(child.key)) keyed.set(child.key, child);
+    else child.remove();
+  }
   let at = parent.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const known = wanted.key === undefined ? (at && at.key === undefined ? at : null) : keyed.get(wanted.key);
@@ -49,9 +55,15 @@ function morph(parent, fresh) {
       parent.insertBefore(wanted, at);
       continue;
     }
+    // One that is moved loses the keyboard: the others go around it.
+    while (known !== at && known.contains(document.activeElement) && at?.compareDocumentPosition(known) & 4) {
+      const next = at.nextSibling;
+      parent.append(at);
+      at = next;
+    }
     if (known === at) at = at.nextSibling;
     else parent.insertBefore(known, at);
-    become(known, wanted);
+    if (!wanted.isSame) become(known, wanted);
   }
   while (at) {
     const next = at.nextSibling;

@@ -4,12 +4,12 @@ const sum = list => list.reduce((total, value) => total + value, 0);
 
 // The figures of a route's hour, of requests or, where kept jobs go by it, of attempts: one request that succeeded
 // must not hide deliveries that fail. Null where nothing is known.
-function hourOf(history, { name, jobs }) {
+function hourOf(history, { name, jobs, hour: known }) {
   const found = history?.routes.find(route => route.name === name);
   if (!found) return null;
   const counts = { requests: sum(found.requests), failedRequests: sum(found.failures), fallbacks: sum(found.fallbacks),
     attempts: sum(found.attempts), failedAttempts: sum(found.failed_attempts) };
-  const isOfRequests = !counts.attempts || counts.requests > 0 && !Object.values(jobs).some(Boolean)
+  const isOfRequests = known ? known.of === "request" : !counts.attempts || counts.requests > 0 && !Object.values(jobs).some(Boolean)
     && !found.attempts.some((count, index) => count && !found.requests[index]);
   const hour = isOfRequests
     ? { what: "request", all: found.requests, failed: found.failures, helped: found.fallbacks, p50: found.p50_ms,
@@ -68,10 +68,9 @@ function failedText(hour) {
 
 // Figures of the last hour change once in a while, and are not there in a daemon that has none.
 const hours = { at: 0, name: null, document: null };
+// Of one route, or of several with commas between them.
 async function hourly(name, signal) {
-  // Of very many routes less often.
-  const patience = hours.document ? Math.max(5000, 100 * hours.document.routes.length) : 5000;
-  if (hours.name !== name || Date.now() - hours.at > patience) {
+  if (hours.name !== name || Date.now() - hours.at > 5000) {
     const document = await read(query("/v1/history", { route: name }), signal).catch(error => {
       // Of a route that is not configured there is none.
       if (error.status === 404) return null;

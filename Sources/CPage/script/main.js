@@ -28,8 +28,8 @@ function named(path, prefix) {
 
 // The view at a URL: its title, which events it is about, how to read it and how to show that.
 function viewAt({ path, values }) {
-  if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: found =>
-    showOverview(values, found) };
+  if (path === "/") return { title: "Overview", filter: "", isLocal: true, read: signal => readOverview(values, signal),
+    show: found => showOverview(values, found) };
   if (path === "/jobs") return { title: "Jobs", filter: values.route ? query("", { route: values.route }).slice(1)
     : "", read: signal => readJobs(values, signal), show: found => showJobs(values, found) };
   const job = named(path, "/job/");

@@ -1,11 +1,21 @@
 // The first view: what is wrong, and how all routes are doing.
 
-async function readOverview(signal) {
-  const status = read("/v1/status", signal);
+async function readOverview(values, signal) {
+  const [troubles, routes] = [readTroubles(signal), readRoutes(signal)];
   return parts({
-    troubles: readTroubles(signal), status, routes: readRoutes(signal), shape: read("/v1/shape", signal),
-    history: hourly(null, signal), dead: status.then(({ jobs }) => deadGroups(jobs.dead, signal)),
+    troubles, status: readStatus(signal), routes, shape: read("/v1/shape", signal),
+    history: Promise.allSettled([troubles, routes]).then(([{ value: wrong }, { value: all = [] }]) => hoursOf(all, wrong, values, signal)),
+    dead: routes.then(all => deadGroups(sum(all.map(({ dead = 0 }) => dead)), signal)),
   });
+}
+
+// It tells of each route, which of very many is work for both sides.
+const statuses = { at: 0, found: null };
+async function readStatus(signal) {
+  if (!statuses.found || Date.now() - statuses.at > 10 * (roster.routes.length - TALL)) {
+    Object.assign(statuses, { found: await read("/v1/status", signal), at: Date.now() });
+  }
+  return statuses.found;
 }
 
 function showDaemon(status) {

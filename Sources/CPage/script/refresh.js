@@ -18,6 +18,11 @@ const refresh = {
   },
 
   show(view, isMoved) {
+    // A view that is only sorted or filtered here needs no reading.
+    if (!isMoved && !this.isMoved && view.title === this.view?.title && view.isLocal && Object.keys(this.kept).length) {
+      this.view = view;
+      return this.draw(view, this.kept);
+    }
     this.stop.abort();
     this.stop = new AbortController();
     this.view = view;
@@ -46,7 +51,7 @@ const refresh = {
       this.isReading = false;
       this.kept = found || {};
       this.failures = 0;
-      this.draw(view, found);
+      this.draw(this.view, found);
       this.pace = Math.min(8000, Math.max(1000, 4 * (performance.now() - this.last)));
       this.due = this.last + this.pace;
       freshness.was(askedAt, this.kept);
@@ -74,7 +79,8 @@ const refresh = {
     if (this.isMoved) {
       main.replaceChildren(...fresh.childNodes);
       this.settle();
-    } else morph(main, fresh);
+      tall.slide();
+    } else tall.keep(() => morph(main, fresh));
     main.setAttribute("aria-busy", "false");
     glance.was(this.kept);
     announce(this.kept);

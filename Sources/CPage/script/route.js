@@ -27,7 +27,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
       h("div.charts",
         rateChart(hour), timesChart(hour), queueChart(hour)),
       (hour.causes.length > 0 || hour.marks.length > 0) && sheet([["Failed", causesText(hour.causes, sum)],
-        ["Marked", hour.marks.length > 0 && hour.marks.slice(-8).map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text])]]),
+        ["Marked", hour.marks.length > 0 && hour.marks.slice(-8).map(([at, text], index) => [index ? "; " : "", when(at, moment(at)), " ", text])]]),
       h("p.note", `A bar is a minute's ${hour.what}s: striped by a stand-in, red and marked below failed.`)),
     isKnown && section("limits", "What holds it back",
       sheet([

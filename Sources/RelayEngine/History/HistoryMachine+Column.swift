@@ -21,9 +21,10 @@ extension HistoryMachine {
 
         package init() {}
 
-        /// Of a route as it is; `endsMinute` where its running minute is over.
-        init(_ entry: Snapshot.Entry, endsMinute: Bool = false) {
-            let figures = endsMinute ? entry.state.meter.endMinute() : entry.state.figures
+        /// Of a route as it is, whose figures were perhaps looked at already; `endsMinute` where its running minute is
+        /// over.
+        init(_ entry: Snapshot.Entry, _ known: RouteFigures? = nil, endsMinute: Bool = false) {
+            let figures = endsMinute ? entry.state.meter.endMinute() : known ?? entry.state.figures
             meter = ObjectIdentifier(entry.state.meter)
             requests = figures.requests
             failures = figures[.failed]

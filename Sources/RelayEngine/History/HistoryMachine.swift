@@ -80,8 +80,8 @@ package struct HistoryMachine: Sendable {
     }
 
     /// The same of a route as it is.
-    package func columns(of entry: Snapshot.Entry) -> [Column?] {
-        columns(of: entry.route.name, Totals(entry))
+    package func columns(of entry: Snapshot.Entry, _ figures: RouteFigures? = nil) -> [Column?] {
+        columns(of: entry.route.name, Totals(entry, figures))
     }
 
     /// The failed attempts of minutes by cause: most first, `.other` last.

@@ -51,12 +51,13 @@ extension APICall {
             return answer
         case .shape: return try await shape(server)
         case .history:
-            let route = try query()[HistoryDocument.route]
+            let routes = try query()[HistoryDocument.route]
             let (engine, time) = (server.engine, server.relay.ports.time)
-            if let route { _ = try engine.snapshot.entry(route) }
-            let names = route.map { [$0] } ?? engine.snapshot.routeNames
+            let names = routes?.split(separator: ",").map(String.init) ?? engine.snapshot.routeNames
+            if routes != nil { for name in names { _ = try engine.snapshot.entry(name) } }
             return Answer(200, await server.control.compose { HistoryDocument(names, engine, time).bytes })
         case .routes: return try await routes(server)
+        case .table: return try await table(server)
         case .route(let name, let part): return try await route(name, part, document, caller, server)
         case .stream: preconditionFailure("a stream is served as its body arrives")
         case .constrained: return Answer(200, try constrained(document, caller))

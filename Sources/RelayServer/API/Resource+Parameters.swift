@@ -16,6 +16,7 @@ extension APICall.Resource {
         case .events: EventOptions.parameters
         case .shape: ShapeTable.parameters
         case .history: [HistoryDocument.route]
+        case .table: [RouteTable.since]
         }
     }
 }

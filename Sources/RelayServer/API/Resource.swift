@@ -20,6 +20,7 @@ extension APICall {
         case shape
         case history
         case routes
+        case table
         case route(String, RoutePart)
         case constrained
         case contract
@@ -53,7 +54,7 @@ extension APICall.Resource {
     var methods: [Method] {
         switch self {
         case .version, .status, .troubles, .metrics, .live, .ready, .events, .shape, .history, .routes,
-            .contract,
+            .table, .contract,
             .page:
             [.get]
         case .reload, .stream, .actions: [.post]
@@ -76,7 +77,7 @@ extension APICall.Resource {
     func role(_ method: Method) -> Role {
         switch self {
         case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
-        case .status, .troubles, .shape, .history, .routes, .route(_, .whole), .page: .read
+        case .status, .troubles, .shape, .history, .routes, .table, .route(_, .whole), .page: .read
         case .metrics: .metrics
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
@@ -99,6 +100,7 @@ extension APICall.Resource {
         "/v1/health/ready": .ready,
         "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
         "/v1/events": .events, "/v1/shape": .shape, "/v1/history": .history, "/v1/routes": .routes,
+        "/v1/table": .table,
         "/v1/constrained": .constrained, "/v1/openapi.json": .contract,
     ]
     static var paths: [String] { fixed.map(\.key) }

@@ -13,7 +13,11 @@ struct HistoryDocument: Document {
     private let columns: Int
     private let routes: [Hour]
 
-    static let route = Parameter.text("route", .queryText, "Tells of this route alone.")
+    static let route = Parameter.text(
+        "route",
+        .queryText,
+        "Tells of these routes alone, with commas between."
+    )
 
     /// Of the routes named, which the configuration has.
     init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {

@@ -30,6 +30,19 @@ extension Operation {
             )
         ],
         "RouteList": ["routes": .object(["routes": .array([route])])],
+        "Table": [
+            "changed": .example(
+                """
+                {"next": 1801468800007, "whole": false,
+                 "routes": [{"name": "billing", "state": "failing", "queued": 12,
+                             "breakers": {"eu": "open"},
+                             "last_failure": {"kind": "http_status", "status": 503, "detail": "busy",
+                                              "at": "2027-01-31T08:00:00.000Z"},
+                             "hour": {"of": "request", "count": 52, "failed": 5, "most": 40, "last": 40,
+                                      "p50_ms": 12.5, "p99_ms": 80.0}}]}
+                """
+            )
+        ],
         "Route": ["route": route],
         "PauseOrder": ["maintenance": .example(#"{"reason": "maintenance", "for": "2h"}"#)],
         "BreakerOrder": ["open": .example(#"{"state": "open", "upstream": "eu", "for": "30m"}"#)],

@@ -5,6 +5,7 @@ import RelayJSON
 import RelayRoute
 
 extension Operation {
+    @_optimize(size)
     func json(
         role: Role,
         query: [any QueryParameter],

@@ -5,6 +5,7 @@ import RelayJSON
 
 extension APICall.Resource {
     /// The part of the contract about one of its methods.
+    @_optimize(size)
     func operation(_ method: Method) -> Operation {
         switch self {
         case .version:
@@ -55,6 +56,10 @@ extension APICall.Resource {
             Operation(.routes, "listRoutes", "Every route")
                 .says("Those of the configuration in its order, then those that only have jobs.")
                 .gives(Reply("The routes.", "RouteList")).refuses(Problem.Code.ofStore)
+        case .table:
+            Operation(.routes, "getTable", "The routes in few words, and which of them have changed")
+                .says("In the order of all routes; figures of the last hour are estimates from buckets.")
+                .gives(Reply("The rows.", "Table")).refuses(Problem.Code.ofStore)
         case .route(_, let part):
             part.operation.gives(Reply("The route.", "Route")).reads(part == .whole ? [] : [.revision])
                 .refuses(

@@ -9,7 +9,7 @@ extension OpenAPI {
     static let routeSchemas: KeyValuePairs<String, Schema> = [
         "Route": RouteSituation.schema,
         "RouteList": .object([Property("routes", .list(.named("Route")))]),
-        "RouteUpstream": RouteUpstream.schema, "LastFailure": LastFailure.schema,
+        "Table": RouteTable.schema, "RouteUpstream": RouteUpstream.schema, "LastFailure": LastFailure.schema,
         "PauseOrder": .strict([
             .maybe(
                 "reason",

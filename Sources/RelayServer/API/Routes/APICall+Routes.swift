@@ -20,6 +20,22 @@ extension APICall {
         return Answer(200, document)
     }
 
+    /// The routes in few words; with `since` those alone that have changed.
+    @_optimize(size)
+    func table(_ server: LoopServer) async throws(Problem) -> Answer {
+        let table = RouteTable(
+            try await RouteView(server),
+            server.engine,
+            since: try query()[RouteTable.since]
+        )
+        var rows: [UInt8] = []
+        // Others are told theirs between two pieces.
+        for start in stride(from: 0, to: table.count, by: RouteTable.piece) {
+            rows += await server.control.compose { table.rows(from: start) }
+        }
+        return Answer(200, table.document(rows))
+    }
+
     /// One route, after an operator's word when the call brings one.
     func route(
         _ name: String,
