@@ -1,5 +1,6 @@
 """The page of a job: what the upstream said, fields and bodies, who sent it, and what comes next."""
 
+import json
 import os
 import pwd
 import re
@@ -88,7 +89,9 @@ class Content(PageTest):
     def test_a_job_that_waits_says_what_it_was_told_what_comes_next_and_when(self):
         job, = self.scene.keep("stock", "sku", 1)
         eventually(lambda: self.scene.job(job)["state"] == "retrying", "the job waits")
-        text = self.view(f"#/job/{job}", "The upstream answered 500", "stock is locked", "Next attempt in 59 min, at ", "Its body can be read when the job is over.")
+        text = self.view(f"#/job/{job}", "The upstream answered 500", "stock is locked", "Next attempt in 59 min, at ", "from " + pwd.getpwuid(os.getuid()).pw_name)
+        self.assertNotIn("Download the answer", text)
+        self.assertEqual(json.loads(self.frame("What it was answered")["text"]), {"error": {"message": "stock is locked"}})
         strip = "return [...document.querySelectorAll('.strip .' + arguments[0])].map((one) => Number(one.getAttribute('width')))"
         waits, attempts = (self.browser.script(strip, look) for look in ("wait", "failed"))
         self.assertEqual(len(attempts), 1)
@@ -116,7 +119,7 @@ class Content(PageTest):
                 self.assertEqual(self.browser.script("return [document.title, window.hacked]"), [title, None])
                 # The browser hands over at most what its pipe holds, 2 MiB.
                 self.assertLess(self.browser.script("return window.taken"), 3_000_000)
-                self.assertEqual("The first 16 KiB of" in self.part("What it was answered"), len(body) > 16_384)
+                self.assertEqual("The first 16 KiB of it." in self.part("What it was answered"), len(body) > 16_384)
         self.picture("body")
 
     def test_the_same_bodies_do_what_they_can_where_nothing_holds_them(self):

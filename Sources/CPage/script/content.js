@@ -83,30 +83,34 @@ const inert = text => "<!doctype html><meta charset=utf-8><meta name=color-schem
   + "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'\"><pre wrap dir=auto>\n"
   + text.replace(/[&<>"']/g, mark => `&#${mark.charCodeAt(0)};`);
 
-async function openBody(path, size) {
+// `known` is the body where it is at hand already.
+async function openBody(path, size, known) {
   opened.clear();
   try {
-    const bytes = await firstBytes(path);
-    opened.set(path, { count: bytes.length, document: inert(readable(bytes, bytes.length >= size)) });
+    const all = known && new TextEncoder().encode(known);
+    const bytes = all ? all.subarray(0, BODY_LIMIT) : await firstBytes(path);
+    const isCut = bytes.length < (all?.length ?? size);
+    opened.set(path, { isCut, document: inert(readable(bytes, !isCut)) });
   } catch (error) {
     opened.set(path, { told: sentence(error.message) });
   }
   refresh.draw(refresh.view, refresh.kept);
 }
 
-// A body: how long it is, its beginning in a frame once somebody wants it, and all of it as a file.
-function bodyOf(name, path, size) {
-  const { document, told, count } = opened.get(path) || {};
+// A body: how long it is, its beginning in a frame once somebody wants it, and all of it as a file where there is one.
+function bodyOf(name, path, size, known) {
+  const { document, told, isCut } = opened.get(path) || {};
   return [
     h(`p.buttons#${name}-body`, `Body: ${bytes(size)} `, size > 0 && [
       h("button", { type: "button", "aria-expanded": String(Boolean(document)), on: { click: () => {
-        if (!document) return openBody(path, size);
+        if (!document) return openBody(path, size, known);
         opened.clear();
         refresh.draw(refresh.view, refresh.kept);
       } } }, document ? "Hide it" : size > BODY_LIMIT ? `Show its first ${bytes(BODY_LIMIT)}` : "Show it"), " ",
-      h("a", { href: path, download: "" }, `Download the ${name}`)]),
+      !known && h("a", { href: path, download: "" }, `Download the ${name}`)]),
     told && h(`p.told bad#${name}-told`, told),
-    document && count < size && h(`p.note#${name}-cut`, `The first ${bytes(count)} of ${bytes(size)}.`),
+    known && document && h(`p.note#${name}-anew`, "Laid out anew: a number of more than 15 digits may be rounded."),
+    isCut && h(`p.note#${name}-cut`, `The first ${bytes(BODY_LIMIT)} of it.`),
     document && h(`iframe.body#${name}-frame ${path}`, { title: `Body of the ${name}`, sandbox: "", srcdoc: document, loading: "eager" }),
   ];
 }
@@ -117,13 +121,15 @@ const fieldsOf = (title, headers) => headers?.length > 0 && table(title, ["Field
 function showContent(job, content) {
   const { request, response } = content || {};
   const { body } = response || {};
+  const known = body?.text ?? (body?.json === undefined ? null : JSON.stringify(body.json, null, 2));
   return [
     section("request", "What it was sent", h("p", requestOf(job), job.client && [" from ", clientText(job.client)]),
       fieldsOf("Fields of the request", request?.headers),
       job.links?.request_body && bodyOf("request", job.links.request_body, job.request.size)),
     response?.status && section("answer", "What it was answered",
       h("p", joined(" ", response.status, "from the", response.source)), fieldsOf("Fields of the answer", response.headers),
-      isOver(job) ? body?.size !== undefined && bodyOf("answer", answerPath(job), body.size)
-        : h("p.note", "Its body can be read when the job is over.")),
+      // The daemon gives it as it is once the job is over; before that the document may have it.
+      body?.size !== undefined && (isOver(job) || known ? bodyOf("answer", answerPath(job), body.size, !isOver(job) && known)
+        : h("p.note", "Its body can be read when the job is over."))),
   ];
 }
