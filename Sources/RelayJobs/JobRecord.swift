@@ -1,6 +1,8 @@
 package import RelayBase
 
 /// The facts of a durable job that never change.
+///
+/// Its optional parts are spelled out, as those of `NewJob`: what is written with `?` is nil before `init` sets it.
 package struct JobRecord: Sendable {
     package var id: JobID
     package var route: String
@@ -9,36 +11,55 @@ package struct JobRecord: Sendable {
     package var target: String
     package var fields: HeaderFields
     /// RFC 9218 urgency: 0 first, 7 last.
-    package var priority: UInt8 = 3
+    package var priority: UInt8
     /// One job of a key at a time, in the order of acceptance.
-    package var orderingKey: String?
+    package var orderingKey: Optional<String>
     /// A newer job of the same user with the same key on the same route cancels those that still wait, and is sent
     /// after the one that runs, which then gets no other attempt.
-    package var supersedeKey: String?
+    package var supersedeKey: Optional<String>
     /// As the caller sent it.
-    package var idempotencyKey: String?
+    package var idempotencyKey: Optional<String>
     /// As `key=value`.
-    package var labels: [String] = []
-    package var submitter: Submitter?
+    package var labels: [String]
+    package var submitter: Optional<Submitter>
     /// Whether sending it twice is acceptable.
-    package var mayRepeat = true
+    package var mayRepeat: Bool
     /// `traceparent`, `tracestate` and `baggage` of the caller.
-    package var trace = TraceContext()
+    package var trace: TraceContext
     /// The caller's bounds, only ever tighter than the route's.
-    package var bounds = Bounds()
+    package var bounds: Bounds
 
+    /// Sets each part once: where one had a value before, all of them would be copied once more.
     package init(
         id: JobID,
         route: String,
         method: Method,
         target: String,
-        fields: HeaderFields = HeaderFields()
+        fields: HeaderFields = HeaderFields(),
+        priority: UInt8 = 3,
+        orderingKey: String? = nil,
+        supersedeKey: String? = nil,
+        idempotencyKey: String? = nil,
+        labels: [String] = [],
+        submitter: Submitter? = nil,
+        mayRepeat: Bool = true,
+        trace: TraceContext = TraceContext(),
+        bounds: Bounds = Bounds()
     ) {
         self.id = id
         self.route = route
         self.method = method
         self.target = target
         self.fields = fields
+        self.priority = priority
+        self.orderingKey = orderingKey
+        self.supersedeKey = supersedeKey
+        self.idempotencyKey = idempotencyKey
+        self.labels = labels
+        self.submitter = submitter
+        self.mayRepeat = mayRepeat
+        self.trace = trace
+        self.bounds = bounds
     }
 }
 
@@ -89,7 +110,11 @@ extension JobRecord {
         package var state: String?
         package var baggage: String?
 
-        package init() {}
+        package init(parent: String? = nil, state: String? = nil, baggage: String? = nil) {
+            self.parent = parent
+            self.state = state
+            self.baggage = baggage
+        }
     }
 
     /// The bounds that the caller asked for, in the words of `JobOptions`.
@@ -99,7 +124,17 @@ extension JobRecord {
         package var maxAttempts: Int?
         package var allowsFallback = true
 
-        package init() {}
+        package init(
+            timeout: Duration? = nil,
+            attemptTimeout: Duration? = nil,
+            maxAttempts: Int? = nil,
+            allowsFallback: Bool = true
+        ) {
+            self.timeout = timeout
+            self.attemptTimeout = attemptTimeout
+            self.maxAttempts = maxAttempts
+            self.allowsFallback = allowsFallback
+        }
     }
 }
 
@@ -107,33 +142,53 @@ extension JobRecord {
 package struct NewJob: Sendable {
     package var record: JobRecord
     package var body: StoredBody
-    package var due: Due = .now
+    package var due: Due
     /// How long it may wait before it is over as `expired`; nil for ever.
-    package var expiresAfter: Duration?
-    package var idempotency: Idempotency?
+    package var expiresAfter: Optional<Duration>
+    package var idempotency: Optional<Idempotency>
     /// Whether the request's content goes with the job's end, whatever that is.
-    package var dropsContent = false
+    package var dropsContent: Bool
     /// The attempts for it before it was kept; nil of a job that is kept before any is made.
-    package var past: PriorAttempts?
+    package var past: Optional<PriorAttempts>
     /// Whether its caller still waits; nil when it waits for ever.
     ///
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled
     /// before anybody can claim it. One that stays is not claimed with its acceptance, or waits again at once.
-    package var wait: AcceptanceWait?
+    package var wait: Optional<AcceptanceWait>
     /// Where its first attempt goes if it is claimed with its acceptance; nil when nobody could send it now.
     ///
     /// It is claimed where any claim could take it now, and no other job of its route waits that is due.
-    package var upstream: String?
+    package var upstream: Optional<String>
     /// Whether there is no room for it: it is only looked whether its idempotency key is known, and abandoned if not.
-    package var lacksCapacity = false
+    package var lacksCapacity: Bool
 
     /// Whether it stays though nobody waits for it: who sends it again means the same job, by its idempotency key, or
     /// takes its place, by its supersede key, for which an older one may have had to go.
+    @inline(__always)
     package var staysUnawaited: Bool { idempotency != nil || record.supersedeKey != nil }
 
-    package init(_ record: JobRecord, body: StoredBody = .bytes([])) {
+    /// Sets each part once, as `JobRecord` does.
+    package init(
+        _ record: JobRecord,
+        body: StoredBody = .bytes([]),
+        due: Due = .now,
+        expiresAfter: Duration? = nil,
+        idempotency: Idempotency? = nil,
+        dropsContent: Bool = false,
+        past: PriorAttempts? = nil,
+        wait: AcceptanceWait? = nil,
+        upstream: String? = nil
+    ) {
         self.record = record
         self.body = body
+        self.due = due
+        self.expiresAfter = expiresAfter
+        self.idempotency = idempotency
+        self.dropsContent = dropsContent
+        self.past = past
+        self.wait = wait
+        self.upstream = upstream
+        lacksCapacity = false
     }
 
     /// When a job may first be sent.

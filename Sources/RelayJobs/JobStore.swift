@@ -124,6 +124,11 @@ package struct FreshWork: Hashable, Sendable {
     package mutating func add(dueAt: Int64, now: Int64) {
         if dueAt <= now { jobs += 1 } else { hasDates = true }
     }
+
+    package mutating func add(_ more: FreshWork) {
+        jobs += more.jobs
+        hasDates = hasDates || more.hasDates
+    }
 }
 
 /// The events that a store tells without being asked; called on a thread of the store's, so never to wait in.

@@ -166,13 +166,14 @@ extension SQLiteJobStore {
                 if Self.needsFile(jobs[index].body) { jobs[index].body = try await spool(jobs[index].body) }
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
-            let accepted = jobs
+            let accepted = jobs.map { OfferedJob($0) }
             let landed: @Sendable ([EnqueueResult]) -> Void = { [shared] answers in
                 for (job, answer) in zip(accepted, answers) { shared.land(job, answer) }
             }
             // Without room a key is looked up all the same.
             let kind = jobs.allSatisfy(\.lacksCapacity) ? CommitQueue.Kind.other : .accept
-            return try await write(kind, weight: jobs.count, landed: landed) { writer throws(StoreError) in
+            return try await write(kind, weight: accepted.count, landed: landed) {
+                writer throws(StoreError) in
                 try writer.enqueue(accepted, at: now)
             }
         } catch {
@@ -193,9 +194,9 @@ extension SQLiteJobStore {
         // Without `submit`, whose closures hold each other: this is on the way of every job.
         let run: @Sendable (StoreWriter) throws(StoreError) -> @Sendable () -> Void = {
             [shared] writer throws(StoreError) in
-            let answer = try writer.enqueue(offered.job, at: now)
+            let answer = try writer.enqueue(offered, at: now)
             return {
-                shared.land(offered.job, answer)
+                shared.land(offered, answer)
                 told(.success(answer))
             }
         }

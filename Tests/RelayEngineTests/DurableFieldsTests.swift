@@ -55,8 +55,8 @@ struct DurableFieldsTests {
         ] as [([(String, String)], Bool)]
     )
     func asks(fields: [(String, String)], isDurable: Bool) throws {
-        #expect((try admit(fields).durable != nil) == isDurable)
-        #expect(try admit(fields, { $0.delivery.mode = .durable }).durable != nil)
+        #expect(try admit(fields).isDurable == isDurable)
+        #expect(try admit(fields, { $0.delivery.mode = .durable }).isDurable)
     }
 
     @Test(
@@ -89,7 +89,8 @@ struct DurableFieldsTests {
             ("Waystation-Supersede-Key", "s"), ("Priority", "u=1, i"), ("Idempotency-Key", "\"8841 \\\"x\""),
             ("X-One", "1"),
         ])
-        let options = try #require(admission.durable)
+        try #require(admission.isDurable)
+        let options = admission.keeping
         #expect(options.due == .after(.seconds(600)) && options.expiresAfter == .seconds(3600))
         #expect(options.orderingKey == "customer 42" && options.supersedeKey == "s")
         #expect(options.priority == 1 && options.idempotencyKey == "8841 \"x")
@@ -106,7 +107,8 @@ struct DurableFieldsTests {
         ]
     )
     func dates(text: String, date: Int64) throws {
-        #expect(try admit([("Waystation-Not-Before", text)]).durable?.due == .date(date))
+        let admission = try admit([("Waystation-Not-Before", text)])
+        #expect(admission.isDurable && admission.keeping.due == .date(date))
     }
 
     @Test(
@@ -152,9 +154,9 @@ struct DurableFieldsTests {
         ] as [(String, String, Int?, UInt8)]
     )
     func ignored(wait: String, priority: String, seconds: Int?, urgency: UInt8) throws {
-        let options = try #require(
-            try admit([("Prefer", "respond-async, \(wait)"), ("Priority", priority)]).durable
-        )
+        let admission = try admit([("Prefer", "respond-async, \(wait)"), ("Priority", priority)])
+        try #require(admission.isDurable)
+        let options = admission.keeping
         #expect(options.wait == seconds.map { .seconds($0) } && options.priority == urgency)
     }
 

@@ -82,7 +82,7 @@ struct GoneTests {
         await #expect { () async throws in
             _ = try await store.write(.accept, weight: 1) { writer throws(StoreError) in
                 unsafe _ = unlink(path)
-                return try writer.enqueue([self.job(1)], at: self.now)
+                return try writer.enqueue([OfferedJob(self.job(1))], at: self.now)
             }
         } throws: { ($0 as? StoreError)?.code == .gone }
         await store.close()

@@ -151,7 +151,7 @@ struct PlainTests {
         let ids = [try await bench.accept(), try await bench.accept(), try await bench.accept()]
         let claim = try await bench.claim("hooks", 1)[0]
         let store = try #require(bench.store as? SQLiteJobStore)
-        let (now, more) = (bench.now, [bench.newJob()])
+        let (now, more) = (bench.now, [OfferedJob(bench.newJob())])
         await #expect(throws: StoreError.self) {
             try await store.write(.other, weight: 1) { writer throws(StoreError) in
                 _ = try writer.enqueue(more, at: now)

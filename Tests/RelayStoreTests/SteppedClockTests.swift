@@ -38,7 +38,7 @@ struct SteppedClockTests {
                             body: .bytes([1])
                         )
                         job.due = .date(date)
-                        return job
+                        return OfferedJob(job)
                     },
                     at: now
                 )

@@ -34,7 +34,8 @@ extension Route {
     ///
     /// Asked at acceptance, for the job's record, and again of the rules in force before it is sent after a crash.
     package func mayRepeatAfterCrash(_ method: Method, _ fields: HeaderFields) -> Bool {
-        if method.isIdempotent || !mayBeKeyed(fields) { return mayRepeatAfterCrash(method, isKeyed: false) }
+        if method.isIdempotent { return true }
+        if !mayBeKeyed(fields) { return mayRepeatAfterCrash(method, isKeyed: false) }
         // Without content nothing in the preparation can fail, and only its fields are asked for here.
         let prepared = try? Preparation(
             HTTPRequest(method: method, target: "", fields: fields),
@@ -57,22 +58,11 @@ extension Route {
     /// or had no answer in time.
     func mayRepeatAfterCrash(_ method: Method, isKeyed: Bool) -> Bool {
         if method.isIdempotent || isKeyed { return true }
-        guard deliveryRules.contains(where: \.repeatsAny) else { return false }
+        guard repeatsAny else { return false }
         return [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
             let cut = Failure(kind, sent: .unknown, "the relay was interrupted")
             let named = ResponseJudge(route: self, method: method).named(cut)
             return mayRepeat(method, isKeyed: isKeyed, after: named, isExhausted: false)
-        }
-    }
-}
-
-extension RecoveryRule {
-    /// Whether it repeats requests whose repetition may not be safe.
-    fileprivate var repeatsAny: Bool {
-        switch action {
-        case .retry(let policy): policy.methods == .any
-        case .failover(_, let methods), .consult(_, let methods): methods == .any
-        case .refreshCredentials, .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: false
         }
     }
 }

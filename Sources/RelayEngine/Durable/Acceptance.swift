@@ -102,13 +102,13 @@ package final class Acceptance: Sendable {
         holding: borrowing QueueCapacity.Reservation
     ) async throws(Problem) -> Accepted {
         let moment = JobMoment(engine.time)
-        var offer = mayBeOffered(job) ? dispatcher.offer(route) : nil
+        var offer = mayBeOffered(job.body, job.due, past: job.past) ? dispatcher.offer(route) : nil
         var new = job
         new.upstream = offer?.upstream
         let acceptance: EnqueueResult
         do throws(StoreError) {
             acceptance = try await enqueue(new, at: moment, patience)
-            offer?.begin(new, acceptance, at: moment)
+            if offer != nil { offer?.begin(OfferedJob(new), acceptance, at: moment) }
         } catch {
             offer = nil
             return try await known(job, patience, after: error)
@@ -133,9 +133,9 @@ package final class Acceptance: Sendable {
 
     /// Whether a permit may wait for the disk with the job: not with one whose body goes to a file, from which its run
     /// reads it by pieces, and not for a disk that is slow.
-    func mayBeOffered(_ job: NewJob) -> Bool {
-        if case .bytes(let bytes) = job.body, bytes.count > StoredBodyFile.pieceSize { return false }
-        return job.due == .now && job.past == nil
+    func mayBeOffered(_ body: StoredBody, _ due: NewJob.Due, past: PriorAttempts?) -> Bool {
+        if case .bytes(let bytes) = body, bytes.count > StoredBodyFile.pieceSize { return false }
+        return due == .now && past == nil
             && store.writing(at: engine.time.now()) < Acceptance.slowWrite
     }
 
@@ -161,6 +161,7 @@ package final class Acceptance: Sendable {
     /// The answer to the caller.
     ///
     /// - Throws: `idempotency_key_reused`, `storage_stalled`.
+    @inline(__always)
     func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
         let route = job.record.route
         switch acceptance {
@@ -199,7 +200,7 @@ package final class Acceptance: Sendable {
         job.wait = wait
         let offered = OfferedJob(job)
         let told: @Sendable (AcceptanceWaits.Answer) -> Void = { [self] answer in
-            announceUnawaited(offered.job, answer)
+            announceUnawaited(offered, answer)
             place.pending.give(answer)
         }
         if !store.enqueue(offered, at: moment, told) {
@@ -217,67 +218,98 @@ package final class Acceptance: Sendable {
 
     /// Tells of a job that is on disk.
     func announce(_ job: NewJob, _ result: EnqueueResult) {
-        if result.isAccepted { announcer.record(.accepted(job.report)) }
+        guard result.isAccepted else { return }
+        let (record, past) = (job.record, job.past)
+        announcer.record(.accepted(JobReport(record.id, record.route, record.submitter, past)))
+    }
+
+    /// The same of one that is shared, of which only what is told is taken.
+    func announce(_ offered: OfferedJob, _ result: EnqueueResult) {
+        guard result.isAccepted else { return }
+        let user = offered.job.record.submitter
+        let report = JobReport(offered.job.record.id, offered.job.record.route, user, offered.job.past)
+        announcer.record(.accepted(report))
     }
 
     /// Tells of a job that is on disk and that nobody waits for: one with a key stays, for the caller that comes again.
-    func announceUnawaited(_ job: NewJob, _ answer: AcceptanceWaits.Answer) {
-        guard job.wait?.isGivenUp == true, job.staysUnawaited, case .success(let result) = answer else {
-            return
-        }
-        announce(job, result)
+    func announceUnawaited(_ offered: OfferedJob, _ answer: AcceptanceWaits.Answer) {
+        guard offered.job.wait?.isGivenUp == true, offered.job.staysUnawaited,
+            case .success(let result) = answer
+        else { return }
+        announce(offered, result)
     }
 
-    func newJob(_ admission: Admission, _ body: StoredBody, _ past: PriorAttempts? = nil) -> NewJob {
+    /// The job of an admitted request; with a `wait` and an `upstream` where its caller has no task.
+    func newJob(
+        _ admission: Admission,
+        _ body: StoredBody,
+        _ past: PriorAttempts? = nil,
+        wait: AcceptanceWait? = nil,
+        upstream: String? = nil
+    ) -> NewJob {
         let context = admission.context
-        let options = admission.durable ?? admission.keptLater ?? DurableOptions()
         let policy = admission.route.policy
         var fields = admission.fields
         // A field that the route's credential replaces never goes out, and is none of the disk's business.
         if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
-        var record = JobRecord(
-            id: context.id,
-            route: context.route.name,
-            method: context.method,
-            target: context.target,
-            fields: fields
-        )
-        record.priority = options.priority
-        // One key for all of them; what callers send has its order within the route's.
-        record.orderingKey = policy.delivery.ordering == .route ? JobRecord.routeOrder : options.orderingKey
-        record.supersedeKey = options.supersedeKey
-        record.idempotencyKey = options.idempotencyKey
-        record.labels = context.options.labels
-        record.submitter = context.client.map { JobRecord.Submitter(user: $0.user, unit: $0.unit) }
-        record.mayRepeat = admission.route.mayRepeatAfterCrash(context.method, admission.fields)
-        record.trace.parent = admission.fields[.traceparent]
-        record.trace.state = admission.fields[.tracestate]
-        record.trace.baggage = admission.fields[.baggage]
         // How long a caller waits for its answer says nothing of how long the job may take that goes on behind it.
         let timeout = past == nil ? context.options.timeout : nil
-        record.bounds.timeout = timeout
-        record.bounds.attemptTimeout = context.options.attemptTimeout
-        record.bounds.maxAttempts = context.options.maxAttempts
-        record.bounds.allowsFallback = context.options.allowsFallback
-        var job = NewJob(record, body: body)
-        job.dropsContent = policy.delivery.keepsRequests == .never
-        job.past = past
-        job.due = past.map { .after($0.wait) } ?? options.due
-        job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, timeout)
-        if let key = options.idempotencyKey {
-            job.idempotency = NewJob.Idempotency(
-                user: context.client?.user ?? .max,
-                key: key,
-                fingerprint: fingerprint(record, body),
-                window: policy.idempotency.window
-            )
-        }
-        return job
+        return NewJob(
+            JobRecord(
+                id: context.id,
+                route: context.route.name,
+                method: context.method,
+                target: context.target,
+                fields: fields,
+                priority: admission.keeping.priority,
+                // One key for all of them; what callers send has its order within the route's.
+                orderingKey: policy.delivery.ordering == .route
+                    ? JobRecord.routeOrder : admission.keeping.orderingKey,
+                supersedeKey: admission.keeping.supersedeKey,
+                idempotencyKey: admission.keeping.idempotencyKey,
+                labels: context.options.labels,
+                submitter: context.client.map { JobRecord.Submitter(user: $0.user, unit: $0.unit) },
+                mayRepeat: admission.route.mayRepeatAfterCrash(context.method, admission.fields),
+                trace: JobRecord.TraceContext(
+                    parent: admission.fields[.traceparent],
+                    state: admission.fields[.tracestate],
+                    baggage: admission.fields[.baggage]
+                ),
+                bounds: JobRecord.Bounds(
+                    timeout: timeout,
+                    attemptTimeout: context.options.attemptTimeout,
+                    maxAttempts: context.options.maxAttempts,
+                    allowsFallback: context.options.allowsFallback
+                )
+            ),
+            body: body,
+            due: past.map { .after($0.wait) } ?? admission.keeping.due,
+            expiresAfter: DurableOptions.lifetime(
+                longest: policy.delivery.expiresAfter,
+                admission.keeping.expiresAfter,
+                timeout
+            ),
+            idempotency: idempotency(admission, body),
+            dropsContent: policy.delivery.keepsRequests == .never,
+            past: past,
+            wait: wait,
+            upstream: upstream
+        )
+    }
+
+    private func idempotency(_ admission: Admission, _ body: StoredBody) -> NewJob.Idempotency? {
+        guard let key = admission.keeping.idempotencyKey else { return nil }
+        return NewJob.Idempotency(
+            user: admission.context.client?.user ?? .max,
+            key: key,
+            fingerprint: fingerprint(admission.context, body),
+            window: admission.route.policy.idempotency.window
+        )
     }
 
     /// Of method, target and body; of a body in a file by its length and checksums, as it is not in memory.
-    private func fingerprint(_ record: JobRecord, _ body: StoredBody) -> [UInt8] {
-        var bytes = Array("\(record.method.rawValue) \(record.target)\n".utf8)
+    private func fingerprint(_ context: JobContext, _ body: StoredBody) -> [UInt8] {
+        var bytes = Array("\(context.method.rawValue) \(context.target)\n".utf8)
         switch body {
         case .bytes(let content): bytes += content
         case .file(let file):
@@ -289,14 +321,19 @@ package final class Acceptance: Sendable {
     }
 }
 
-extension NewJob {
-    /// The report of it once it is on disk.
-    fileprivate var report: JobReport {
-        JobReport(
+extension JobReport {
+    /// The report of a job once it is on disk.
+    fileprivate convenience init(
+        _ id: JobID,
+        _ route: String,
+        _ submitter: JobRecord.Submitter?,
+        _ past: PriorAttempts?
+    ) {
+        self.init(
             JobChange(
-                id: record.id,
-                route: record.route,
-                user: record.submitter?.user,
+                id: id,
+                route: route,
+                user: submitter?.user,
                 state: .queued,
                 attemptCount: past?.attempts.count ?? 0
             ),

@@ -257,9 +257,9 @@ extension Dispatcher {
         }
 
         /// The store has answered: runs the job, if it has claimed it.
-        mutating func begin(_ job: NewJob, _ answer: EnqueueResult, at moment: JobMoment) {
+        mutating func begin(_ offered: OfferedJob, _ answer: EnqueueResult, at moment: JobMoment) {
             guard case .running(let token) = answer else { return }
-            let claim = Claim(token, of: job, to: upstream, at: moment)
+            let claim = Claim(token, of: offered.job, to: upstream, at: moment)
             isTaken = true
             dispatcher.begin(claim, routeDispatcher, loop, permits.take(), isProbe: false)
         }

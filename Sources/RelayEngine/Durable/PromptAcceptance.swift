@@ -65,7 +65,7 @@ package final class PromptAcceptance: Sendable {
     /// - Returns: false where it needs a task; nobody is told anything then.
     fileprivate func begin() -> Bool {
         let isBegun = acceptance.store.enqueue(offered, at: moment) { [self] answer in
-            acceptance.announceUnawaited(offered.job, answer)
+            acceptance.announceUnawaited(offered, answer)
             storageDeadline.ports.execute { [self] in landed(answer) }
         }
         if !isBegun { giveBack() }
@@ -102,9 +102,9 @@ package final class PromptAcceptance: Sendable {
 
     /// Tells of the job and runs it, as far as it is accepted.
     private func conclude(_ result: EnqueueResult) throws(Problem) -> Acceptance.Accepted {
-        acceptance.announce(offered.job, result)
+        acceptance.announce(offered, result)
         var offer = state.withLock { $0.offer.take() }
-        offer?.begin(offered.job, result, at: moment)
+        offer?.begin(offered, result, at: moment)
         offer = nil
         giveBack()
         return try acceptance.accepted(offered.job, result)
@@ -166,14 +166,14 @@ extension Acceptance {
             !StorageDeadline.isOver(store, storageDeadline.ports.time),
             let reservation = capacity.reserve(of: context.client?.user, isBounded: context.share != nil)
         else { return nil }
-        var job = newJob(admission, .bytes(bytes))
-        job.wait = AcceptanceWait()
+        let body = StoredBody.bytes(bytes)
         let moment = JobMoment(engine.time)
-        var offer = mayBeOffered(job) ? dispatcher.offer(admission.route.name) : nil
-        job.upstream = offer?.upstream
+        var offer =
+            mayBeOffered(body, admission.keeping.due, past: nil)
+            ? dispatcher.offer(admission.route.name) : nil
         let run = PromptAcceptance(
             self,
-            OfferedJob(job),
+            OfferedJob(newJob(admission, body, wait: AcceptanceWait(), upstream: offer?.upstream)),
             moment,
             storageDeadline,
             reservation,

@@ -18,7 +18,7 @@ package final class StandInKeeper: RequestKeeper {
         _ ports: RelayPorts,
         countsBytes: Bool = true
     ) -> StandInKeeper? {
-        if admission.keptLater == nil { return nil }
+        if !admission.mayBeKept { return nil }
         return StandInKeeper(admission, JobIntake(durable, ports, countsBytes: countsBytes))
     }
 

@@ -14,9 +14,11 @@ package final class Admission: Sendable {
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
     /// Whether the job is kept before anything is sent.
-    private let isDurable: Bool
-    /// The options asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
-    private let keeping: DurableOptions?
+    package let isDurable: Bool
+    /// Whether it is answered when it is done, and a rule may keep it then.
+    package let mayBeKept: Bool
+    /// The options asked for its keeping, where it may come to that; read in place, since a copy retains all of them.
+    package let keeping: DurableOptions
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: IdempotencyLocks.Lock?
 
@@ -30,7 +32,9 @@ package final class Admission: Sendable {
         key: IdempotencyLocks.Lock? = nil
     ) {
         (self.entry, self.snapshot, self.context) = (entry, snapshot, context)
-        (self.isDurable, self.keeping, self.key) = (isDurable, keeping, key)
+        (self.isDurable, self.key) = (isDurable, key)
+        mayBeKept = !isDurable && keeping != nil
+        self.keeping = keeping ?? DurableOptions()
         fields = terms.forwarded
         urgency = terms.durable.priority
         let user = snapshot.settings.callers.isEnabled ? context.client?.user : nil
@@ -49,12 +53,6 @@ package final class Admission: Sendable {
     }
 
     package var id: JobID { context.id }
-
-    /// The options asked for the keeping of the job; nil for one that is answered when it is done.
-    package var durable: DurableOptions? { isDurable ? keeping : nil }
-
-    /// The same of one that is answered, and that a rule may keep then; nil where none does.
-    package var keptLater: DurableOptions? { isDurable ? nil : keeping }
 
     /// Whether it asks for an answer without an end, as one user among others.
     var wantsStream: Bool {

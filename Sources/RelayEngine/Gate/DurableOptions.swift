@@ -23,8 +23,9 @@ package struct DurableOptions: Sendable {
 
 extension DurableOptions {
     /// How long the job may take: what the caller asked for, at most what the route allows.
-    func lifetime(longest: Duration, _ timeout: Duration?) -> Duration {
-        [expiresAfter, timeout].reduce(longest) { min($0, $1 ?? $0) }
+    static func lifetime(longest: Duration, _ expiresAfter: Duration?, _ timeout: Duration?) -> Duration {
+        let asked = min(longest, expiresAfter ?? longest)
+        return min(asked, timeout ?? asked)
     }
 
     /// The setting that the lifetime comes from.
@@ -46,7 +47,7 @@ extension DurableOptions {
                 throw Problem(.badHeader, "\(name) must be within 365 days", field: name)
             }
         }
-        let lifetime = lifetime(longest: longest, options.timeout)
+        let lifetime = DurableOptions.lifetime(longest: longest, expiresAfter, options.timeout)
         guard wait < lifetime else {
             throw Problem(
                 .badHeader,

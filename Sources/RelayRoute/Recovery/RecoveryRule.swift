@@ -40,6 +40,15 @@ public struct RecoveryRule: Sendable {
 }
 
 extension RecoveryRule {
+    /// Whether it repeats requests whose repetition may not be safe.
+    var repeatsAny: Bool {
+        switch action {
+        case .retry(let policy): policy.methods == .any
+        case .failover(_, let methods), .consult(_, let methods): methods == .any
+        case .refreshCredentials, .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: false
+        }
+    }
+
     /// The decisions that the rule may make; those of a program's own strategy are not known before.
     package var words: [Attempt.Next.Word] {
         switch action {

@@ -23,6 +23,8 @@ package final class Route: Sendable {
     package let keepsRequests: Bool
     /// The rules for jobs that are kept.
     package let deliveryRules: [RecoveryRule]
+    /// Whether one of those repeats requests whose repetition may not be safe.
+    package let repeatsAny: Bool
     /// Upstreams, as indices, where rules lead whose own has an open breaker, or has asked for patience.
     package let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
@@ -40,6 +42,7 @@ package final class Route: Sendable {
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
         keepsRequests = policy.recovery.contains(where: \.keepsRequest)
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
+        repeatsAny = deliveryRules.contains(where: \.repeatsAny)
         longestHold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil

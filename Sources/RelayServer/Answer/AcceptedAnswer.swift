@@ -46,17 +46,17 @@ struct AcceptedAnswer {
     }
 
     /// The job in a few words, without asking the store: it has just said that it is there.
-    func document(_ admission: Admission, _ durable: DurableOptions) -> [UInt8] {
+    func document(_ admission: Admission) -> [UInt8] {
         var json = OutputBuffer(capacity: 512)
-        append(admission, durable, to: &json)
+        append(admission, to: &json)
         return json.bytes
     }
 
     /// The same, behind what is there; of an earlier job that was dropped since there is nothing to say but that.
-    func append(_ admission: Admission, _ durable: DurableOptions, to json: inout OutputBuffer) {
+    func append(_ admission: Admission, to json: inout OutputBuffer) {
         begin(admission, &json)
         if accepted.isReplayed { return json.append(",\"dropped\":true}") }
-        switch durable.due {
+        switch admission.keeping.due {
         case .now, .after(.zero): json.append(",\"state\":\"queued\",\"repeatable\":")
         case .after, .date: json.append(",\"state\":\"scheduled\",\"repeatable\":")
         }

@@ -81,7 +81,7 @@ extension Connection {
     }
 
     /// Writes that a job is kept, as `write` would its answer, from where it is composed.
-    func write(_ kept: AcceptedAnswer, _ admission: Admission, _ durable: DurableOptions, isHead: Bool) {
+    func write(_ kept: AcceptedAnswer, _ admission: Admission, isHead: Bool) {
         guard phase == .busy else { return }
         if !mayKeepAlive { keepsAlive = false }
         let own = kept.own
@@ -89,7 +89,7 @@ extension Connection {
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
         server.output.compose { output in
             // Its length stands in the head, so that the head is composed behind it, and sent before it.
-            kept.append(admission, durable, to: &output)
+            kept.append(admission, to: &output)
             let length = output.count
             writer.append(own, .length(UInt64(length)), to: &output)
             output.withSpan { bytes in

@@ -42,7 +42,7 @@ extension Connection: AnswerReceiver {
         phase = .busy
         clearDeadline()
         if case .bytes = body { request.collected = [] }
-        guard case .relay(let admission) = request.purpose, admission.durable == nil else {
+        guard case .relay(let admission) = request.purpose, !admission.isDurable else {
             if keepPromptly(request, body) { return }
             request.body = body
             return spawn()

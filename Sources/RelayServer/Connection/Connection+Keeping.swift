@@ -10,7 +10,7 @@ extension Connection {
     ///
     /// - Returns: whether it is on its way there; nothing is done otherwise.
     func keepPromptly(_ request: ServerRequest, _ body: Body) -> Bool {
-        guard case .relay(let admission) = request.purpose, admission.durable?.wait == nil else {
+        guard case .relay(let admission) = request.purpose, admission.keeping.wait == nil else {
             return false
         }
         let bytes: [UInt8]
@@ -41,10 +41,7 @@ extension Connection {
 
     /// The store has said its word, and no task waits for it.
     private func kept(_ word: PromptAcceptance.Reply) {
-        guard let request, case .relay(let admission) = request.purpose, let durable = admission.durable
-        else {
-            return
-        }
+        guard let request, case .relay(let admission) = request.purpose, admission.isDurable else { return }
         clearDeadline()
         if case .waits = word { return spawn() }
         request.isAnswered = true
@@ -52,8 +49,8 @@ extension Connection {
         switch word {
         case .waits: return
         case .accepted(let accepted):
-            let kept = AcceptedAnswer(accepted: accepted, preferences: Preferences(durable))
-            write(kept, admission, durable, isHead: isHead)
+            let kept = AcceptedAnswer(accepted: accepted, preferences: Preferences(admission))
+            write(kept, admission, isHead: isHead)
         case .refused(let problem):
             server.problems.count(problem, of: admission.route.name)
             _ = write(Answer(problem), isHead: isHead)

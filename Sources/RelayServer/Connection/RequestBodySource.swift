@@ -36,7 +36,7 @@ final class RequestBodySource: BodySource {
 extension Connection {
     /// A body that streams, with a copy in the spool where another attempt may want it.
     func source(of request: ServerRequest) -> any BodySource {
-        guard case .relay(let admission) = request.purpose, admission.durable == nil,
+        guard case .relay(let admission) = request.purpose, !admission.isDurable,
             admission.maySendTwice
         else { return RequestBodySource(self) }
         do throws(StoreError) {

@@ -49,7 +49,7 @@ extension ServerRequest {
                 hasEmptySegment: target.hasEmptySegment
             )
             // A key may be known, which only the whole request tells.
-            if let durable = admission.durable, durable.idempotencyKey == nil {
+            if admission.isDurable, admission.keeping.idempotencyKey == nil {
                 try server.durable.acceptance.checkCapacity(for: admission)
             }
             self.init(head, relaying: admission, began: server.loop.now)
@@ -127,11 +127,9 @@ extension ServerRequest {
     private func answer(_ caller: Caller) async throws(Problem) -> Answer {
         switch purpose {
         case .relay(let admission):
-            let durable = admission.durable ?? DurableOptions()
             let request = KeptRequest(
                 admission: admission,
-                durable: durable,
-                preferences: Preferences(durable),
+                preferences: Preferences(admission),
                 caller: caller
             )
             if let keeping { return try await request.answer(keeping) }

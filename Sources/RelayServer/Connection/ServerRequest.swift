@@ -89,7 +89,7 @@ final class ServerRequest {
         self.began = began
         streams =
             if case .relay(let admission) = purpose {
-                admission.durable != nil || admission.route.policy.request.wrap == nil
+                admission.isDurable || admission.route.policy.request.wrap == nil
             } else {
                 false
             }

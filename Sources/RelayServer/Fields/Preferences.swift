@@ -19,9 +19,9 @@ package struct Preferences: Sendable {
     }
 
     /// Those of a job, which have been read.
-    init(_ durable: DurableOptions) {
-        isAsynchronous = durable.isAsynchronous
-        wait = durable.wait.map { Int($0.components.seconds) }
+    init(_ admission: Admission) {
+        isAsynchronous = admission.keeping.isAsynchronous
+        wait = admission.keeping.wait.map { Int($0.components.seconds) }
     }
 
     /// Takes up one more `Prefer` field; the first of several waits counts.

@@ -6,7 +6,7 @@ extension Database {
     func plain(_ seq: Int64) throws(StoreError) -> PlainRow? {
         let select = try statement(
             named: "plain",
-            "SELECT \(PlainRow.columns) FROM plain WHERE seq = ?"
+            "SELECT \(PlainRow.names) FROM plain WHERE seq = ?"
         )
         select.bind(1, seq)
         defer { select.reset() }

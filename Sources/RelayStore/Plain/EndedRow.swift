@@ -31,13 +31,16 @@ struct EndedRow {
         return sum
     }
 
-    /// The record of one that fits.
-    static func sealed(_ settlement: Settlement, at seq: Int64, route: Int64, _ finishedAt: Int64) -> [UInt8]
-    {
+    /// Writes the record of one that fits, with the checksum.
+    static func write(
+        _ settlement: Settlement,
+        at seq: Int64,
+        route: Int64,
+        _ finishedAt: Int64,
+        to writer: inout RecordWriter
+    ) {
         var body: [UInt8]?
         if case .bytes(let bytes)? = settlement.answer?.body { body = bytes }
-        let fields = settlement.answer?.fields.storage.count ?? 0
-        var writer = RecordWriter(capacity: (body?.count ?? 0) + fields + 256)
         writer.add(layout)
         writer.add(
             settlement.answer == nil ? Answer.none : body == nil ? Answer.withoutBody : Answer.withBody
@@ -45,7 +48,7 @@ struct EndedRow {
         settlement.answer?.addHead(to: &writer)
         if let body { writer.add(body) }
         settlement.attempts[0].add(to: &writer)
-        return writer.sealed(behind: sum(seq, route, finishedAt))
+        writer.seal(behind: sum(seq, route, finishedAt))
     }
 
     /// A row of position, route, finish and record.

@@ -2,95 +2,56 @@ import RelayJobs
 
 /// A row of `plain`: a job as it was accepted, under one checksum with its body.
 struct PlainRow {
-    var seq: Int64
-    var route: Int64
-    var queue: Int64
-    var runAt: Int64
-    var expiresAt: Int64?
-    /// Wall milliseconds.
-    var created: Int64
-    var user: UInt32?
-    /// Of a job that was born running; zero of others.
-    var token: UInt64 = 0
-    /// With its token.
-    var begun: BegunAttempt?
+    var columns: PlainColumns
     var record: JobRecord
     var body: [UInt8]
 
     private static let layout: UInt64 = 1
     static let damagedQueue: Int64 = -1
 
-    static let columns = "seq, route, lane, run_at, expires, created, user, record"
+    static let names = "seq, route, lane, run_at, expires, created, user, record"
 
     /// Whether a job needs nothing that leads to it but its position and its id.
-    static func fits(_ job: NewJob) -> Bool {
-        guard case .bytes(let bytes) = job.body, bytes.count <= SQLiteJobStore.inlineLimit, job.past == nil,
-            !job.dropsContent
+    static func fits(_ offered: OfferedJob) -> Bool {
+        guard case .bytes(let bytes) = offered.job.body, bytes.count <= SQLiteJobStore.inlineLimit,
+            offered.job.past == nil, !offered.job.dropsContent
         else { return false }
-        switch job.due {
+        switch offered.job.due {
         case .now: break
         // Nothing leads to a scheduled one but the time that it is due at.
-        case .after(let delay): if let end = job.expiresAfter, end <= delay { return false }
+        case .after(let delay): if let end = offered.job.expiresAfter, end <= delay { return false }
         case .date: return false
         }
-        let record = job.record
-        return record.orderingKey == nil && record.supersedeKey == nil && record.labels.isEmpty
+        return offered.job.record.orderingKey == nil && offered.job.record.supersedeKey == nil
+            && offered.job.record.labels.isEmpty
     }
 
-    init(seq: Int64, _ record: JobRecord, _ body: [UInt8], route: Int64, runAt: Int64, created: Int64) {
-        self.seq = seq
-        self.route = route
-        self.runAt = runAt
-        self.created = created
+    init(_ columns: PlainColumns, _ record: JobRecord, _ body: [UInt8]) {
+        self.columns = columns
         self.record = record
         self.body = body
-        queue = Int64(min(record.priority, 7))
-        user = record.submitter?.user
     }
 
-    /// Where it waits once it is due.
-    var waitingQueue: JobQueue { JobQueue(ClaimTurns.party(of: user), Int(queue)) }
-
-    /// It waits for its time.
-    mutating func schedule(at time: Int64) {
-        queue = JobRow.scheduledQueue
-        runAt = time
-    }
-
-    /// It is claimed as it is accepted.
-    mutating func run(token: UInt64, _ begun: BegunAttempt) {
-        queue = JobRow.runningQueue
-        self.token = token
-        self.begun = begun
-    }
-
-    /// The checksum of the columns beside the record.
-    private var sum: Checksum {
-        var sum = Checksum(of: seq)
-        sum.add(route)
-        sum.add(queue)
-        sum.add(runAt)
-        sum.add(expiresAt ?? -1)
-        sum.add(created)
-        sum.add(user.map(Int64.init) ?? -1)
-        return sum
-    }
-
-    /// Writes its record, with the checksum.
+    /// Writes the record of a job that is accepted, with the checksum.
     @_optimize(speed)
-    func write(to writer: inout RecordWriter) {
-        writer.add(Self.layout)
-        writer.add(token)
-        if let begun {
+    static func write(
+        _ offered: OfferedJob,
+        _ body: [UInt8],
+        _ columns: PlainColumns,
+        to writer: inout RecordWriter
+    ) {
+        writer.add(layout)
+        writer.add(columns.token)
+        if let begun = columns.begun {
             writer.add(begun.beganAt)
             writer.add(begun.upstream)
         }
-        record.add(to: &writer)
+        offered.job.record.add(to: &writer)
         writer.add(body)
-        writer.seal(behind: sum)
+        writer.seal(behind: columns.sum)
     }
 
-    /// A row of `columns`.
+    /// A row of `names`.
     init(_ row: Statement) throws(RecordReader.Damage) {
         let seq = row.int(0)
         let user = row.optionalInt(6)
@@ -108,17 +69,18 @@ struct PlainRow {
             begun = BegunAttempt(upstream: try reader.text(), beganAt: beganAt)
         }
         let record = try JobRecord(from: &reader)
-        self.init(
+        var columns = PlainColumns(
             seq: seq,
-            record,
-            try reader.data(),
+            priority: record.priority,
+            user: record.submitter?.user,
             route: row.int(1),
             runAt: row.int(3),
             created: row.int(5)
         )
-        expiresAt = row.optionalInt(4)
-        if row.int(2) == JobRow.scheduledQueue { schedule(at: runAt) }
-        if let begun { run(token: token, begun) }
+        columns.expiresAt = row.optionalInt(4)
+        if row.int(2) == JobRow.scheduledQueue { columns.schedule(at: columns.runAt) }
+        if let begun { columns.run(token: token, begun) }
+        self.init(columns, record, try reader.data())
     }
 }
 
@@ -127,25 +89,25 @@ extension JobRow {
     init(_ plain: PlainRow) {
         var machine = JobStateMachine(
             state: .queued,
-            runAt: plain.runAt,
+            runAt: plain.columns.runAt,
             mayRepeat: plain.record.mayRepeat,
             isDated: false
         )
-        machine.expiresAt = plain.expiresAt
+        machine.expiresAt = plain.columns.expiresAt
         self.init(
-            seq: plain.seq,
+            seq: plain.columns.seq,
             plain.record,
-            route: plain.route,
+            route: plain.columns.route,
             machine: machine,
-            created: plain.created,
+            created: plain.columns.created,
             bodyLength: UInt64(plain.body.count)
         )
         isPlain = true
-        if plain.queue == Self.scheduledQueue {
+        if plain.columns.queue == Self.scheduledQueue {
             self.machine.state = .scheduled
             self.machine.reason = .notBefore
         }
-        if let begun = plain.begun { run(token: plain.token, begun) }
+        if let begun = plain.columns.begun { run(token: plain.columns.token, begun) }
     }
 
     /// A claim that is on record: it is taken as it was decided, whatever would be decided now.

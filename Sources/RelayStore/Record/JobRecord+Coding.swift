@@ -7,16 +7,19 @@ extension RecordWriter {
         // Fields that were removed may still stand in their storage, and must not get to the disk.
         var length: UInt64 = 0
         for entry in fields.entries {
-            for count in [UInt64(entry.nameCount), UInt64(entry.valueCount)] {
-                add(length)
-                add(count)
-                length += count
-            }
+            add(length)
+            add(UInt64(entry.nameCount))
+            length += UInt64(entry.nameCount)
+            add(length)
+            add(UInt64(entry.valueCount))
+            length += UInt64(entry.valueCount)
         }
         add(length)
+        let storage = fields.storage.span
         for entry in fields.entries {
-            add(fields.storage[Int(entry.nameStart)...].prefix(Int(entry.nameCount)))
-            add(fields.storage[Int(entry.valueStart)...].prefix(Int(entry.valueCount)))
+            let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))
+            put(storage.extracting(name..<name + Int(entry.nameCount)))
+            put(storage.extracting(value..<value + Int(entry.valueCount)))
         }
     }
 

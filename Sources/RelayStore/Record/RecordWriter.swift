@@ -2,42 +2,47 @@ import RelayBase
 
 /// Puts values one after the other: numbers with seven bits a byte, texts and bytes with their count.
 ///
-/// It is on the way of every job: whether there is room is asked once a value, not once a byte.
-struct RecordWriter {
-    /// The bytes that are written, and room behind them.
-    private var buffer: [UInt8]
+/// It is on the way of every job: whether there is room is asked once a value, and nobody else holds the bytes, as it
+/// would be asked of an array.
+@safe struct RecordWriter: ~Copyable {
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// Bytes that are written.
     private var count = 0
     private static let longestNumber = 10
 
-    init(capacity: Int = 512) { buffer = [UInt8](repeating: 0, count: capacity) }
+    init(capacity: Int = 512) {
+        self.capacity = max(Self.longestNumber, capacity)
+        unsafe start = .allocate(capacity: self.capacity)
+    }
 
-    var bytes: [UInt8] { Array(buffer[..<count]) }
+    deinit { unsafe start.deallocate() }
+
+    var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
 
     /// Forgets what is written, and keeps its room, unless it is more than most records need.
     mutating func removeAll() {
         count = 0
-        if buffer.count > Self.keptCapacity { buffer = [] }
+        if capacity > Self.keptCapacity { self = RecordWriter() }
     }
 
     private static let keptCapacity = 131_072
 
     /// Lends what is written.
     func withBytes<E: Error>(_ body: (Span<UInt8>) throws(E) -> Void) throws(E) {
-        try body(buffer.span.extracting(..<count))
+        try body(unsafe Span(_unsafeStart: start, count: count))
     }
 
     mutating func add(_ value: UInt64) {
         reserve(Self.longestNumber)
-        count += unsafe buffer.withUnsafeMutableBufferPointer { [count] buffer in
-            var (rest, index) = (value, count)
-            while rest >= 0x80 {
-                unsafe buffer[index] = UInt8(truncatingIfNeeded: rest) | 0x80
-                rest >>= 7
-                index += 1
-            }
-            unsafe buffer[index] = UInt8(truncatingIfNeeded: rest)
-            return index + 1 - count
+        var rest = value
+        while rest >= 0x80 {
+            unsafe start[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            rest >>= 7
+            count &+= 1
         }
+        unsafe start[count] = UInt8(truncatingIfNeeded: rest)
+        count &+= 1
     }
 
     /// Small negative numbers are as short as small positive ones.
@@ -47,26 +52,19 @@ struct RecordWriter {
 
     mutating func add(_ value: Bool) {
         reserve(1)
-        buffer[count] = value ? 1 : 0
-        count += 1
+        unsafe start[count] = value ? 1 : 0
+        count &+= 1
     }
 
     mutating func add(_ value: [UInt8]) {
         add(UInt64(value.count))
-        unsafe value.withUnsafeBytes { unsafe put($0) }
-    }
-
-    /// Bytes whose count stands elsewhere.
-    mutating func add(_ part: ArraySlice<UInt8>) {
-        unsafe part.withUnsafeBytes { unsafe put($0) }
+        put(value.span)
     }
 
     mutating func add(_ value: String) {
-        var value = value
-        value.withUTF8 { text in
-            add(UInt64(text.count))
-            unsafe put(UnsafeRawBufferPointer(text))
-        }
+        let text = value.utf8.span
+        add(UInt64(text.count))
+        put(text)
     }
 
     mutating func add(_ value: String?) {
@@ -79,6 +77,16 @@ struct RecordWriter {
         if let value { add(value.saturatedNanoseconds) }
     }
 
+    /// Bytes whose count stands elsewhere.
+    mutating func put(_ bytes: Span<UInt8>) {
+        reserve(bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.baseAddress else { return }
+            unsafe (start + count).update(from: first, count: bytes.count)
+        }
+        count &+= bytes.count
+    }
+
     /// The bytes with their checksum behind them.
     consuming func sealed(at place: Int64) -> [UInt8] {
         sealed(behind: Checksum(of: place))
@@ -87,32 +95,31 @@ struct RecordWriter {
     /// The same where more than a place goes before the bytes into the sum.
     consuming func sealed(behind sum: Checksum) -> [UInt8] {
         seal(behind: sum)
-        buffer.removeLast(buffer.count - count)
-        return buffer
+        return bytes
     }
 
     /// Writes the checksum of that and of what is written.
     mutating func seal(behind sum: Checksum) {
         var sum = sum
-        unsafe buffer.withUnsafeBytes { unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        unsafe sum.add(UnsafeRawBufferPointer(start: start, count: count))
         reserve(4)
         for shift in [0, 8, 16, 24] as [UInt32] {
-            buffer[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
-            count += 1
+            unsafe start[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
+            count &+= 1
         }
     }
 
     private mutating func reserve(_ more: Int) {
-        guard buffer.count - count < more else { return }
-        buffer += repeatElement(0, count: max(buffer.count, more))
+        if capacity &- count < more { grow(by: more) }
     }
 
-    private mutating func put(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > 0 else { return }
-        reserve(bytes.count)
-        unsafe buffer.withUnsafeMutableBytes { [count] buffer in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
-        }
-        count += bytes.count
+    @inline(never)
+    private mutating func grow(by more: Int) {
+        let wanted = capacity + max(capacity, more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: wanted)
+        unsafe larger.update(from: start, count: count)
+        unsafe start.deallocate()
+        unsafe start = larger
+        capacity = wanted
     }
 }

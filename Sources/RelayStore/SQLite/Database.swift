@@ -10,6 +10,8 @@ import RelayPosix
     private let watch: UnsafeMutablePointer<Watch>
     private var statements: [String: Statement] = [:]
     private var placed: [UInt: Statement] = [:]
+    /// Those of `placed` that were wanted last: each has a place by its address within a page of memory.
+    private var latest = [(place: UInt, statement: Statement)?](repeating: nil, count: 256)
 
     /// The state that SQLite's callbacks see.
     private struct Watch {
@@ -57,6 +59,7 @@ import RelayPosix
     deinit {
         statements = [:]
         placed = [:]
+        latest = []
         unsafe sqlite3_close_v2(raw)
         unsafe watch.deallocate()
     }
@@ -75,9 +78,16 @@ import RelayPosix
     func statement(_ sql: StaticString) throws(StoreError) -> Statement {
         // Where a literal stands tells it from every other, and costs nothing to look at.
         let place = unsafe UInt(bitPattern: sql.utf8Start)
-        if let known = placed[place] { return known }
-        let statement = try statement(text: sql.description)
-        placed[place] = statement
+        let slot = Int(place >> 4 & 255)
+        if let known = latest[slot], known.place == place { return known.statement }
+        let statement: Statement
+        if let known = placed[place] {
+            statement = known
+        } else {
+            statement = try self.statement(text: sql.description)
+            placed[place] = statement
+        }
+        latest[slot] = (place, statement)
         return statement
     }
 

@@ -93,11 +93,11 @@ final class StoreShared: Sendable {
     }
 
     /// A job's answer is on disk; if nobody waits for it any more, what was done is undone next.
-    func land(_ job: NewJob, _ answer: EnqueueResult) {
-        guard job.wait?.land() == false else { return }
+    func land(_ offered: OfferedJob, _ answer: EnqueueResult) {
+        guard offered.job.wait?.land() == false else { return }
         switch answer {
-        case .accepted where !job.staysUnawaited: abandon(.unclaimed(job.record.id))
-        case .running(let token): abandon(.claimed(token, stays: job.staysUnawaited))
+        case .accepted where !offered.job.staysUnawaited: abandon(.unclaimed(offered.job.record.id))
+        case .running(let token): abandon(.claimed(token, stays: offered.job.staysUnawaited))
         case .accepted, .duplicate, .conflict, .abandoned: break
         }
     }

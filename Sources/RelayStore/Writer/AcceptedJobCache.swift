@@ -19,7 +19,7 @@ struct AcceptedJobCache {
     private var jobs: [Job?] = []
 
     subscript(_ seq: Int64) -> PlainRow? {
-        guard !jobs.isEmpty, let job = jobs[Self.slot(seq)], job.row.seq == seq else { return nil }
+        guard !jobs.isEmpty, let job = jobs[Self.slot(seq)], job.row.columns.seq == seq else { return nil }
         return job.row
     }
 
@@ -29,11 +29,11 @@ struct AcceptedJobCache {
             return
         }
         if jobs.isEmpty { jobs = Array(repeating: nil, count: Self.count) }
-        jobs[Self.slot(row.seq)] = Job(row)
+        jobs[Self.slot(row.columns.seq)] = Job(row)
     }
 
     mutating func remove(_ seq: Int64) {
-        guard !jobs.isEmpty, jobs[Self.slot(seq)]?.row.seq == seq else { return }
+        guard !jobs.isEmpty, jobs[Self.slot(seq)]?.row.columns.seq == seq else { return }
         jobs[Self.slot(seq)] = nil
     }
 

@@ -338,11 +338,11 @@ extension GroupCommit {
     private func announce() {
         let ready = writer.volatile.ready
         let orphans = writer.volatile.orphans
-        writer.volatile.ready = [:]
+        writer.volatile.ready = []
         writer.volatile.orphans = []
         writer.volatile.erased = 0
         if !orphans.isEmpty { removeFiles(orphans) }
-        if !ready.isEmpty { options.events.ready(ready) }
+        if !ready.isEmpty { options.events.ready(writer.named(ready)) }
         if writer.volatile.hasErased {
             writer.volatile.hasErased = false
             emptyAt =

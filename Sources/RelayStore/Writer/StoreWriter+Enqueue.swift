@@ -2,7 +2,7 @@ import RelayBase
 import RelayJobs
 
 extension StoreWriter {
-    func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {
+    func enqueue(_ jobs: [OfferedJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {
         var answers: [EnqueueResult] = []
         answers.reserveCapacity(jobs.count)
         for job in jobs { answers.append(try enqueue(job, at: moment)) }
@@ -10,36 +10,52 @@ extension StoreWriter {
     }
 
     @_optimize(speed)
-    func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
+    func enqueue(_ offered: OfferedJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         try advance(to: moment)
-        let answer = try put(job, at: moment)
-        if !answer.isAccepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
+        let answer = try put(offered, at: moment)
+        if !answer.isAccepted, case .file(let file) = offered.job.body { volatile.orphans.append(file.name) }
         volatile.operations += 1
         return answer
     }
 
     @_optimize(speed)
-    private func put(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
-        let record = job.record
-        if job.lacksCapacity {
-            let known = try job.idempotency.flatMap { key throws(StoreError) in
-                try keys.known(key, record, now: now, in: database)
+    private func put(_ offered: OfferedJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
+        if offered.job.lacksCapacity {
+            let known = try offered.job.idempotency.flatMap { key throws(StoreError) in
+                try keys.known(key, offered.job.record, now: now, in: database)
             }
             return known ?? .abandoned
         }
-        if !job.staysUnawaited, job.wait?.isGivenUp == true { return .abandoned }
-        if let idempotency = job.idempotency,
-            let known = try keys.accept(idempotency, record, now: now, latest: latest, in: database)
+        if !offered.job.staysUnawaited, offered.job.wait?.isGivenUp == true { return .abandoned }
+        if let idempotency = offered.job.idempotency,
+            let known = try keys.accept(
+                idempotency,
+                offered.job.record,
+                now: now,
+                latest: latest,
+                in: database
+            )
         {
             return known
         }
         // Ids are the caller's; the same one twice is the same job, and then leaves others as they are.
-        let movesOthers = record.orderingKey != nil || record.supersedeKey != nil
-        if movesOthers, try seq(of: record.id) != nil { return .duplicate(record.id) }
-        let route = try route(record.route)
-        if case .bytes(let bytes) = job.body, PlainRow.fits(job), plain.waiting < PlainJobs.limit {
-            return try acceptPlain(job, bytes, route: route, at: moment)
+        let movesOthers = offered.job.record.orderingKey != nil || offered.job.record.supersedeKey != nil
+        if movesOthers, try seq(of: offered.job.record.id) != nil { return .duplicate(offered.job.record.id) }
+        let route = try route(offered.job.record.route)
+        if case .bytes(let bytes) = offered.job.body, PlainRow.fits(offered), plain.waiting < PlainJobs.limit
+        {
+            return try acceptPlain(offered, bytes, route: route, at: moment)
         }
+        return try putUsual(offered.job, route: route, at: moment)
+    }
+
+    /// Puts a job that is not plain into all the rows that lead to it.
+    private func putUsual(
+        _ job: NewJob,
+        route: Int64,
+        at moment: JobMoment
+    ) throws(StoreError) -> EnqueueResult {
+        let record = job.record
         if let key = record.supersedeScope { try supersede(key, route: route) }
 
         let seq = try takeSeq()

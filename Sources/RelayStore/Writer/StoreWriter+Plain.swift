@@ -7,85 +7,98 @@ import RelayJobs
 extension StoreWriter {
     @_optimize(speed)
     func acceptPlain(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         _ bytes: [UInt8],
         route: Int64,
         at moment: JobMoment
     ) throws(StoreError) -> EnqueueResult {
-        let record = job.record
         let seq = try takeSeq()
-        var plain = PlainRow(seq: seq, record, bytes, route: route, runAt: now, created: moment.wall)
-        plain.expiresAt = job.expiresAfter.map { StoreClock.advance(latest, by: $0) }
-        if case .after(let delay) = job.due, case let time = StoreClock.advance(now, by: delay), time > now {
-            plain.schedule(at: time)
-        } else if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
-            plain.expiresAt.map({ $0 > now }) ?? true, try !hasDue(route)
+        var columns = PlainColumns(
+            seq: seq,
+            priority: offered.job.record.priority,
+            user: offered.job.record.submitter?.user,
+            route: route,
+            runAt: now,
+            created: moment.wall
+        )
+        columns.expiresAt = offered.job.expiresAfter.map { StoreClock.advance(latest, by: $0) }
+        if case .after(let delay) = offered.job.due, case let time = StoreClock.advance(now, by: delay),
+            time > now
         {
-            plain.run(token: volatile.nextToken, BegunAttempt(upstream: upstream, beganAt: moment.wall))
+            columns.schedule(at: time)
+        } else if let upstream = offered.job.upstream, offered.job.wait?.isGivenUp != true, !shared.isClosing,
+            columns.expiresAt.map({ $0 > now }) ?? true, try !hasDue(route)
+        {
+            columns.run(token: volatile.nextToken, BegunAttempt(upstream: upstream, beganAt: moment.wall))
             volatile.nextToken += 1
         }
-        guard try insertID(record.id, seq) else { return .duplicate(record.id) }
-        try insert(plain)
-        if plain.queue == JobRow.scheduledQueue {
-            noteScheduled(plain)
+        let id = offered.job.record.id
+        guard try insertID(id, seq) else { return .duplicate(id) }
+        try insert(offered, bytes, columns)
+        if columns.queue == JobRow.scheduledQueue {
+            noteScheduled(columns)
             return .accepted
         }
         countOpen(seq, route, 1)
-        guard plain.token != 0 else {
-            count(route, .queued, created: plain.created, 1)
-            self.plain.wait(
+        guard columns.token != 0 else {
+            count(route, .queued, created: columns.created, 1)
+            plain.wait(
                 seq,
                 route: route,
-                plain.waitingQueue,
+                columns.waitingQueue,
                 runAt: now,
-                expiresAt: plain.expiresAt,
-                created: plain.created
+                expiresAt: columns.expiresAt,
+                created: columns.created
             )
-            lately.add(plain)
+            lately.add(PlainRow(columns, offered.job.record, bytes))
             noteReady(route, dueAt: now)
             return .accepted
         }
-        count(route, .running, created: plain.created, 1)
-        self.plain.run(
+        count(route, .running, created: columns.created, 1)
+        plain.run(
             seq,
             PlainJobs.Running(
-                id: record.id,
+                id: id,
                 route: route,
-                token: plain.token,
-                created: plain.created,
+                token: columns.token,
+                created: columns.created,
                 claim: 0
             )
         )
-        return .running(ClaimToken(id: record.id, position: seq, number: plain.token))
+        return .running(ClaimToken(id: id, position: seq, number: columns.token))
     }
 
-    private func noteScheduled(_ plain: PlainRow) {
-        count(plain.route, .scheduled, created: plain.created, 1)
-        volatile.note(due: plain.runAt, in: PlainZone(plain.seq, route: plain.route))
-        volatile.nextScheduled = min(volatile.nextScheduled, plain.runAt)
-        if let first = volatile.firstDue[plain.route] {
-            volatile.firstDue[plain.route] = min(first, plain.runAt)
+    private func noteScheduled(_ columns: PlainColumns) {
+        count(columns.route, .scheduled, created: columns.created, 1)
+        volatile.note(due: columns.runAt, in: PlainZone(columns.seq, route: columns.route))
+        volatile.nextScheduled = min(volatile.nextScheduled, columns.runAt)
+        if let first = volatile.firstDue[columns.route], columns.runAt < first {
+            volatile.firstDue[columns.route] = columns.runAt
         }
-        noteReady(plain.route, dueAt: .max)
+        noteReady(columns.route, dueAt: .max)
     }
 
     @_optimize(speed)
-    private func insert(_ plain: PlainRow) throws(StoreError) {
+    private func insert(
+        _ offered: OfferedJob,
+        _ body: [UInt8],
+        _ columns: PlainColumns
+    ) throws(StoreError) {
         let insert = try database.statement(
             """
             INSERT INTO plain(seq, route, lane, run_at, expires, created, user, record)
             VALUES(?, ?, ?, ?, ?, ?, ?, ?)
             """
         )
-        insert.bind(1, plain.seq)
-        insert.bind(2, plain.route)
-        insert.bind(3, plain.queue)
-        insert.bind(4, plain.runAt)
-        insert.bind(5, plain.expiresAt)
-        insert.bind(6, plain.created)
-        insert.bind(7, plain.user.map(Int64.init))
+        insert.bind(1, columns.seq)
+        insert.bind(2, columns.route)
+        insert.bind(3, columns.queue)
+        insert.bind(4, columns.runAt)
+        insert.bind(5, columns.expiresAt)
+        insert.bind(6, columns.created)
+        insert.bind(7, columns.user.map(Int64.init))
         record.removeAll()
-        plain.write(to: &record)
+        PlainRow.write(offered, body, columns, to: &record)
         try record.withBytes { (bytes) throws(StoreError) in try insert.run(with: bytes, at: 8) }
     }
 
@@ -101,7 +114,9 @@ extension StoreWriter {
         insert.bind(1, token.position)
         insert.bind(2, job.route)
         insert.bind(3, now)
-        try insert.run(with: EndedRow.sealed(settlement, at: token.position, route: job.route, now), at: 4)
+        record.removeAll()
+        EndedRow.write(settlement, at: token.position, route: job.route, now, to: &record)
+        try record.withBytes { (bytes) throws(StoreError) in try insert.run(with: bytes, at: 4) }
         volatile.note(now, in: PlainZone(token.position, route: job.route))
         try closePlain(token.position, route: job.route)
         count(job.route, .running, created: job.created, -1)

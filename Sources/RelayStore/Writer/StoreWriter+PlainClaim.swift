@@ -77,7 +77,7 @@ extension StoreWriter {
     private func soundPlain(_ seq: Int64, _ route: Int64) throws(StoreError) -> PlainRow? {
         do throws(StoreError) {
             // One that was born running waits nowhere.
-            guard let stored = try storedPlain(seq), stored.route == route, stored.token == 0,
+            guard let stored = try storedPlain(seq), stored.columns.route == route, stored.columns.token == 0,
                 stored.record.route == routeNames[route]
             else { throw .damaged("the record", "number \(seq)") }
             return stored

@@ -111,9 +111,9 @@ extension StoreWriter {
                 seq,
                 PlainJobs.Running(
                     id: stored.record.id,
-                    route: stored.route,
-                    token: claim?.token ?? stored.token,
-                    created: stored.created,
+                    route: stored.columns.route,
+                    token: claim?.token ?? stored.columns.token,
+                    created: stored.columns.created,
                     claim: claim?.number ?? 0
                 )
             )

@@ -12,7 +12,11 @@ final class StoreWriter {
     let epoch: Int64
     /// The files that have to stay in their places for a transaction to be found by the next start.
     var standing: [FileIdentity] = []
-    var routes: [String: Int64] = [:]
+    var routes: [String: Int64] = [:] {
+        didSet { latestRoute = nil }
+    }
+    /// The one that was asked for last: nearly always that of the job before.
+    private var latestRoute: (name: String, number: Int64)?
     var routeNames: [Int64: String] = [:]
     var keys: IdempotencyKeys
     var tails: OrderingTails
@@ -51,7 +55,7 @@ final class StoreWriter {
         var finishedZones: Set<PlainZone> = []
         var finishedZone: PlainZone?
         /// Routes that have got work, or work that is due sooner, in this transaction.
-        var ready: [String: FreshWork] = [:]
+        var ready: [(route: Int64, work: FreshWork)] = []
         /// Files that nothing refers to once this transaction is on disk.
         var orphans: [String] = []
         /// No scheduled job is due before it.
@@ -266,8 +270,19 @@ extension StoreWriter {
 
     /// Remembers that a route has got work.
     func noteReady(_ route: Int64, dueAt due: Int64) {
-        guard let name = routeNames[route] else { return }
-        volatile.ready[name, default: FreshWork()].add(dueAt: due, now: now)
+        // Nearly always that of the job before.
+        if volatile.ready.last?.route != route { volatile.ready.append((route, FreshWork())) }
+        volatile.ready[volatile.ready.count - 1].work.add(dueAt: due, now: now)
+    }
+
+    /// The routes by their names, each once.
+    func named(_ ready: [(route: Int64, work: FreshWork)]) -> [String: FreshWork] {
+        var named: [String: FreshWork] = [:]
+        for (route, work) in ready {
+            guard let name = routeNames[route] else { continue }
+            named[name, default: FreshWork()].add(work)
+        }
+        return named
     }
 
     func count(_ row: JobRow, _ change: Int) {
@@ -342,7 +357,11 @@ extension StoreWriter {
 
     /// The number of a route, given on first use.
     func route(_ name: String) throws(StoreError) -> Int64 {
-        if let known = routes[name] { return known }
+        if let latestRoute, latestRoute.name == name { return latestRoute.number }
+        if let known = routes[name] {
+            latestRoute = (name, known)
+            return known
+        }
         let insert = try database.statement("INSERT OR IGNORE INTO route(name) VALUES(?)")
         insert.bind(1, name)
         try insert.run()

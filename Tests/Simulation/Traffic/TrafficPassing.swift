@@ -78,7 +78,7 @@ struct TrafficPassing {
     /// Whether it says nothing but what it wants of its upstream.
     private var isPlain: Bool {
         let options = admission.context.options
-        return admission.keptLater == nil && job.urgency == 3
+        return !admission.mayBeKept && job.urgency == 3
             && !admission.request(.empty).fields.contains(.idempotencyKey)
             && options.maxAttempts == nil && options.timeout == nil && !options.collectsAnswer
             && options.allowsFallback && !options.hasIdempotencyKey

@@ -122,7 +122,7 @@ extension Confined where Value == TrafficWorld {
             value.tasks[number] = nil
             return
         }
-        let keeper = admission.keptLater.map { _ in TrafficKeeper(self, admission, job) }
+        let keeper = admission.mayBeKept ? TrafficKeeper(self, admission, job) : nil
         let outcome = await daemon.run(admission, keeper: keeper)
         let stored = outcome.report.keptJob == nil ? nil : try? await value.memory?.job(admission.id)
         value.checker.ended(job, outcome, stored: stored)

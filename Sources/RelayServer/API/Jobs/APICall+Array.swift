@@ -59,7 +59,7 @@ extension APICall {
                 share: caller.share
             )
         } catch { throw submission.placed(error) }
-        guard admission.durable != nil, submission.isAsynchronous != false else {
+        guard admission.isDurable, submission.isAsynchronous != false else {
             throw Submission.invalid(
                 "/mode",
                 "the jobs of an array are kept, which this one does not ask for",

@@ -42,13 +42,12 @@ extension APICall {
             server.problems.count(error)
             throw submission.placed(error)
         }
-        if admission.durable != nil, submission.isAsynchronous == false {
+        if admission.isDurable, submission.isAsynchronous == false {
             try await server.problems.counting { () throws(Problem) in throw Submission.kept(by: admission) }
         }
-        if let durable = admission.durable {
+        if admission.isDurable {
             let request = KeptRequest(
                 admission: admission,
-                durable: durable,
                 preferences: Preferences(fields),
                 caller: caller
             )

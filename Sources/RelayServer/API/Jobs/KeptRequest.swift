@@ -7,7 +7,6 @@ import RelayRoute
 /// A request that is kept: answered as soon as it is on disk, or with what became of it in time.
 struct KeptRequest {
     let admission: Admission
-    let durable: DurableOptions
     let preferences: Preferences
     let caller: Caller
 
@@ -40,7 +39,7 @@ struct KeptRequest {
     private func answer(_ accepted: Acceptance.Accepted) async throws(Problem) -> Answer {
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
         guard JobAccess(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
-        if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
+        if let wait = admission.keeping.wait, let job = try await caller.over(accepted.id, within: wait) {
             // Answered, and the answer is not kept (delivery.keep_responses): only the job can tell.
             if !job.hasAnswer, job.state == .succeeded || job.state == .dead && job.failureStatus != nil {
                 return answer.answer(try await JobView(caller.server).document(of: accepted.id).bytes)
@@ -49,7 +48,7 @@ struct KeptRequest {
             return try await caller.server.replay(job).answer(isSubmission: true, fields)
         }
         let job = accepted.isReplayed ? try await caller.kept(accepted.id) : nil
-        guard let job else { return answer.answer(answer.document(admission, durable)) }
+        guard let job else { return answer.answer(answer.document(admission)) }
         return answer.answer(try await JobView(caller.server).document(of: job.record.id).bytes)
     }
 
@@ -63,12 +62,12 @@ struct KeptRequest {
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
         guard JobAccess(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         let view = JobView(caller.server)
-        if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
+        if let wait = admission.keeping.wait, let job = try await caller.over(accepted.id, within: wait) {
             let document = try await view.document(of: job.record.id, withBodies: true, answers: true)
             return answer.answer(200, document.bytes)
         }
         guard let job = try await caller.kept(accepted.id) else {
-            return answer.answer(answer.document(admission, durable))
+            return answer.answer(answer.document(admission))
         }
         return answer.answer(try await view.document(of: job.record.id).bytes)
     }

@@ -62,7 +62,7 @@ final class LineStream {
             while true {
                 let reading = await nextLine(waits: together.isEmpty)
                 if case .line(let line) = reading, !pass(line), let job = await admit(line) {
-                    if job.admission.durable != nil {
+                    if job.admission.isDurable {
                         together.append(job)
                     } else {
                         connection.countOrdinary(job.admission)
