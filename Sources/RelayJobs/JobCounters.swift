@@ -16,6 +16,8 @@ package struct JobCounters: Hashable, Sendable {
     package var ages: [Group: [Int]] = [:]
     /// When each route's oldest unfinished job was accepted, in milliseconds since 1970 UTC.
     package var oldest: [String: Int64] = [:]
+    /// Since when the first job of each route has been due that waits for its turn or runs, in milliseconds since 1970 UTC.
+    package var due: [String: Int64] = [:]
     /// When the first job that waits for its date is due of each route that retries, in milliseconds since 1970 UTC.
     package var next: [String: Int64] = [:]
 

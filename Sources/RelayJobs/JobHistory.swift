@@ -10,6 +10,8 @@ package struct JobHistory: Sendable {
     package var ruleUses: [String: Int] = [:]
     /// When the job expires; nil never.
     package var deadline: Instant?
+    /// When it was due this time, in milliseconds since 1970 UTC.
+    package var dueAt: Int64?
     /// Whether its last attempt was cut short by a crash.
     package var wasInterrupted = false
     /// Whether an attempt of an earlier life may have been carried out that the route would not repeat.

@@ -22,10 +22,15 @@ MINUTE = 60 * RATE
 class Fault:
     """`expected` are alerts with the labels that say where; `possible` are names of others that may come along.
 
+    `told` are the names that an operator is told of, one for each cause, and `apart` of others that may be told besides.
     `has_ended` is whether all has been done that is to be watched.
     """
 
-    expected, possible, has_ended = {}, set(), True
+    expected, possible, apart, has_ended = {}, set(), set(), True
+
+    @property
+    def told(self):
+        return set(self.expected)
 
     def __init__(self):
         self.upstream = Upstream()
@@ -129,6 +134,7 @@ class UpstreamDown(Fault):
         "WaystationUpstreamFailing": {"route": "billing", "upstream": "eu"},
         "WaystationBreakerOpen": {"route": "billing", "upstream": "eu"},
         "WaystationRouteFailing": {"route": "billing"}}
+    told = {"WaystationRouteFailing"}
 
     def routes(self):
         return {
@@ -142,7 +148,9 @@ class UpstreamDown(Fault):
 
 class TokenEndpointDown(Fault):
     expected = {
-        "WaystationCredentialFailing": {"credential": "login"}, "WaystationRouteFailing": {"route": "billing"}}
+        "WaystationCredentialFailing": {"credential": "login"},
+        "WaystationRouteFailing": {"route": "billing", "credential": "login"}}
+    told = {"WaystationCredentialFailing"}
 
     def routes(self):
         self.relay.members["credentials"] = {"login": {
@@ -229,7 +237,7 @@ class ExpiredWhileDown(Fault):
     """Jobs whose time is over when the daemon comes back from a crash."""
 
     expected = {"WaystationJobsExpired": {"route": "hooks"}}
-    possible = {"WaystationDown", "WaystationRoutePaused"}
+    possible = apart = {"WaystationDown", "WaystationRoutePaused"}
     has_ended = False
 
     def routes(self):

@@ -33,9 +33,9 @@ INTERVAL = "500ms"
 
 
 class Prometheus:
-    """Scrapes each daemon as an instance of the name it is given."""
+    """Scrapes each daemon as an instance of the name it is given, and tells each Alertmanager what fires."""
 
-    def __init__(self, daemons):
+    def __init__(self, daemons, managers=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="prometheus-"))
         self.port = free_port()
         (self.directory / "rules.yml").write_text(
@@ -43,6 +43,7 @@ class Prometheus:
         (self.directory / "prometheus.yml").write_text(yaml.safe_dump({
             "global": {"scrape_interval": INTERVAL, "scrape_timeout": INTERVAL, "evaluation_interval": INTERVAL},
             "rule_files": ["rules.yml"],
+            "alerting": {"alertmanagers": [{"static_configs": [{"targets": [one.target for one in managers]}]}]},
             "scrape_configs": [{"job_name": "waystation", "static_configs": [
                 {"targets": [daemon.target], "labels": {"instance": name}} for name, daemon in daemons.items()]}]}))
         self.said = (self.directory / "said").open("w")

@@ -14,8 +14,7 @@ import yaml
 
 import exposed
 import rules
-from test_names import everything
-from world import free_port
+from world import everything, free_port
 
 PROMETHEUS = rules.ROOT / "deploy/prometheus"
 EXAMPLE = PROMETHEUS / "prometheus.example.yml"

@@ -6,6 +6,7 @@ import unittest
 
 import board
 import faults
+from alertmanager import Alertmanager
 from prometheus import Prometheus
 
 # How long the slowest alert may take: its windows and waits come to half of this.
@@ -23,7 +24,12 @@ class Faults(unittest.TestCase):
             cls.addClassCleanup(cls.faults[name].close)
         for fault in cls.faults.values():
             fault.start()
-        cls.prometheus = Prometheus({name: fault.relay for name, fault in cls.faults.items()})
+        # One with the inhibit rules as they are shipped, and one without any.
+        cls.managers = cls.inhibiting, cls.bare = Alertmanager(), Alertmanager(inhibits=False)
+        for manager in cls.managers:
+            cls.addClassCleanup(manager.close)
+            manager.wait_until_ready()
+        cls.prometheus = Prometheus({name: fault.relay for name, fault in cls.faults.items()}, cls.managers)
         cls.addClassCleanup(cls.prometheus.close)
         cls.prometheus.wait_until_ready()
         cls.seen = {}
@@ -33,6 +39,7 @@ class Faults(unittest.TestCase):
         cls.wait(
             lambda: not cls.lacking() and all(fault.has_ended for fault in cls.faults.values()), PATIENCE,
             "every fault is told of")
+        cls.wait(lambda: not cls.untold(), PATIENCE, "an operator is told of every fault")
         if watch := int(os.environ.get("METRICS_WATCH", 0)):
             cls.wait(lambda: False, watch, None)
 
@@ -60,6 +67,23 @@ class Faults(unittest.TestCase):
             f"{name}: {alert} with {places}" for name, fault in cls.faults.items()
             for alert, places in fault.expected.items()
             if not any(places.items() <= labels.items() for labels, _ in cls.seen.get((name, alert), []))]
+
+    @classmethod
+    def untold(cls):
+        """The alerts that an Alertmanager has not told of yet: of all where it tells all, and of those that it must tell."""
+        return [(name, alert) for name, fault in cls.faults.items()
+                for alert in set(fault.expected) - cls.bare.names(instance=name)] + [
+            (name, alert) for name, fault in cls.faults.items()
+            for alert in fault.told - cls.inhibiting.names(instance=name)]
+
+    def test_an_operator_is_told_of_each_cause_once(self):
+        told = {name: self.inhibiting.names(instance=name) - fault.apart for name, fault in self.faults.items()}
+        self.assertEqual(told, {name: fault.told for name, fault in self.faults.items()})
+        # Without the rules several are told of.
+        for name, fault in self.faults.items():
+            self.assertLessEqual(set(fault.expected), self.bare.names(instance=name), name)
+        self.assertEqual(len(self.bare.names(instance="upstream-down")), 3)
+        self.assertEqual(len(self.bare.names(instance="token-endpoint-down")), 2)
 
     def test_each_fault_is_told_of_by_name(self):
         self.assertEqual(self.lacking(), [])
@@ -94,7 +118,7 @@ class Faults(unittest.TestCase):
             expression = board.plain(expression, {"instance": ".*", "route": ".*", "__rate_interval": "5s"})[0]
             if not self.prometheus.api("query", query=expression)["result"]:
                 empty.add(title)
-        self.assertEqual(empty - {"Alerts that fire"}, {"Patience asked for"})
+        self.assertEqual(empty - {"Alerts that fire"}, {"Patience asked for", "TLS handshakes", "Time for a permit"})
 
     def test_a_failing_upstream_is_told_of_with_why(self):
         texts = {annotations["description"] for _, annotations in

@@ -7,8 +7,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus_text
 
 import exposed
-from test_names import eventually, everything
-from world import OPEN_METRICS
+from world import OPEN_METRICS, everything
+
+from relay import eventually
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -57,7 +58,7 @@ class Formats(unittest.TestCase):
     def test_each_has_its_help_and_its_type(self):
         for family in open_metrics(self.open):
             self.assertTrue(family.documentation.endswith("."), family)
-            self.assertIn(family.type, ("counter", "gauge", "histogram"), family.name)
+            self.assertIn(family.type, ("counter", "gauge", "histogram", "summary"), family.name)
             for sample in family.samples:
                 self.assertTrue(sample.name.startswith(("waystation_", "process_")), sample)
                 self.assertGreaterEqual(sample.value, 0, sample)

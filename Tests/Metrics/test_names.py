@@ -9,50 +9,10 @@ import board
 import exposed
 import rules
 from promql import Wrong, shape
-from world import Watched
-
-from caller import request
-from relay import eventually, route
-from upstream import Upstream, answer, as_json, refused_port
+from world import everything
 
 # Labels that say where something is wrong; an alert that has one tells it.
 PLACES = {"instance", "route", "upstream", "credential", "file", "directory", "code"}
-
-
-def everything(case):
-    """A daemon of which every metric has been seen, and what makes it so."""
-    upstream = Upstream()
-    case.addClassCleanup(upstream.close)
-    upstream.on("/good", answer(200, "good"))
-    upstream.on("/slower", answer(429, "", ("Retry-After", "60")))
-    upstream.on("/token", as_json(200, json.dumps(
-        {"access_token": "t", "token_type": "Bearer", "expires_in": 3600})))
-    relay = Watched({})
-    case.addClassCleanup(relay.clean)
-    relay.members["credentials"] = {"login": {
-        "type": "oauth2_client_credentials", "token_url": upstream.url + "token", "client_id": "shop",
-        "client_secret": relay.secret("client", "s3cret"), "allow_addresses": ["127.0.0.0/8"]}}
-    relay.write({
-        "good": route(
-            upstream.url, auth={"type": "bearer", "credential": "login"}, rate_limit={"max_requests": 1000}),
-        "down": route(f"http://127.0.0.1:{refused_port()}/", recovery=[
-            {"name": "again", "on": ["connection"], "retry": {"max_attempts": 2}}]),
-        "patient": route(upstream.url), "kept": route(upstream.url, delivery={"mode": "durable"})})
-    relay.start()
-    assert relay.ask("GET", "/r/good/good").status == 200
-    assert relay.ask("GET", "/r/down/a").status == 502
-    # The second finds the kept connection of its loop, and is promoted by its answer.
-    caller = relay.caller()
-    case.addClassCleanup(caller.close)
-    for path, status in ("good", 200), ("slower", 429):
-        caller.send(request("GET", f"/r/patient/{path}"))
-        assert caller.answer().status == status
-    assert relay.ask("GET", "/r/nowhere/a").status == 404
-    assert relay.command("pause", "kept").returncode == 0
-    assert relay.ask("POST", "/r/kept/good", body=b"x").status == 202
-    # Of kept jobs the figures are those of the last second.
-    eventually(lambda: "waystation_jobs_waiting{" in relay.metrics()[1], "the kept job is told of")
-    return relay
 
 
 class Names(unittest.TestCase):

@@ -1,15 +1,21 @@
 """Daemons whose figures are read over a port of the loopback, as Prometheus reads them."""
 
 import http.client
+import json
 import os
 import pathlib
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd"))
 
-from relay import Relay  # noqa: E402
+from caller import request  # noqa: E402
+from peers import Nginx  # noqa: E402
+from relay import Relay, eventually, route  # noqa: E402
+from upstream import Upstream, answer, as_json, refused_port  # noqa: E402
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
@@ -55,3 +61,51 @@ class Watched(Relay):
             [program, *words], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "WAYSTATION_CONTROL_SOCKET": self.control,
                  "WAYSTATION_SOCKET": self.jobs})
+
+
+def everything(case):
+    """A daemon of which every metric has been seen, and what makes it so."""
+    upstream, nginx = Upstream(), Nginx()
+    case.addClassCleanup(upstream.close)
+    case.addClassCleanup(nginx.close)
+    upstream.on("/good", answer(200, "good"))
+    upstream.on("/slow", lambda _: time.sleep(0.2) or answer(200, "slow"))
+    upstream.on("/slower", answer(429, "", ("Retry-After", "60")))
+    upstream.on("/token", as_json(200, json.dumps(
+        {"access_token": "t", "token_type": "Bearer", "expires_in": 3600})))
+    relay = Watched({})
+    case.addClassCleanup(relay.clean)
+    relay.members["credentials"] = {"login": {
+        "type": "oauth2_client_credentials", "token_url": upstream.url + "token", "client_id": "shop",
+        "client_secret": relay.secret("client", "s3cret"), "allow_addresses": ["127.0.0.0/8"]}}
+    relay.write({
+        "good": route(
+            upstream.url, auth={"type": "bearer", "credential": "login"}, rate_limit={"max_requests": 1000}),
+        "down": route(f"http://127.0.0.1:{refused_port()}/", recovery=[
+            {"name": "again", "on": ["connection"], "retry": {"max_attempts": 2}}]),
+        "patient": route(upstream.url), "kept": route(upstream.url, delivery={"mode": "durable"}),
+        "crowded": route(upstream.url, concurrency={"max_requests": 1}),
+        "secure": route(f"https://localhost:{nginx.secure}/", tls={"ca_file": nginx.certificates.authority})})
+    relay.start()
+    assert relay.ask("GET", "/r/good/good").status == 200
+    assert relay.ask("GET", "/r/down/a").status == 502
+    # The second finds the kept connection of its loop, and is promoted by its answer.
+    caller = relay.caller()
+    case.addClassCleanup(caller.close)
+    for path, status in ("good", 200), ("slower", 429):
+        caller.send(request("GET", f"/r/patient/{path}"))
+        assert caller.answer().status == status
+    assert relay.ask("GET", "/r/nowhere/a").status == 404
+    assert relay.ask("GET", "/r/secure/").status < 500
+    crowd = [threading.Thread(target=relay.ask, args=("GET", "/r/crowded/slow")) for _ in range(2)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    assert relay.ask("POST", "/r/kept/good", body=b"x").status == 202
+    eventually(lambda: "waystation_job_duration_seconds_count{" in relay.metrics()[1], "the first job is over")
+    assert relay.command("pause", "kept").returncode == 0
+    assert relay.ask("POST", "/r/kept/good", body=b"x").status == 202
+    # Of kept jobs the figures are those of the last second.
+    eventually(lambda: "waystation_jobs_waiting{" in relay.metrics()[1], "the kept job is told of")
+    return relay

@@ -14,9 +14,18 @@ struct DurationBucketsTests {
         #expect(DurationBuckets.latency.index(of: microseconds) == place)
     }
 
-    @Test("The ends of the buckets rise", arguments: [DurationBuckets.latency, .lifetime])
-    func ends(_ scale: DurationBuckets) {
-        for place in 1..<15 { #expect(scale.bounds[place - 1] < scale.bounds[place]) }
+    @Test(
+        "The ends of the buckets rise as far as there are some",
+        arguments: [
+            (DurationBuckets.latency, 15, 1_000), (.lifetime, 15, 100_000), (.commit, 15, 50),
+            (.wait, 6, 10_000),
+        ]
+    )
+    func ends(_ scale: DurationBuckets, _ count: Int, _ first: UInt64) {
+        #expect(scale.bounds[0] == first)
+        for place in 1..<count { #expect(scale.bounds[place - 1] < scale.bounds[place]) }
+        for place in count..<15 { #expect(scale.bounds[place] == .max) }
+        #expect(scale.index(of: .max) == (count < 15 ? count : 15))
     }
 
     @Test("Cells count what they are told, and a duration below zero as none")

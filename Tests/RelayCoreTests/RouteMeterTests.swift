@@ -71,6 +71,61 @@ struct RouteMeterTests {
     }
 
     @Test(
+        "Connections that were opened count with their time and handshake, and attempts that had one already"
+    )
+    func connections() {
+        func dialled(_ change: (inout Exchange) -> Void) -> Attempt {
+            var (attempt, exchange) = (attempt(), Exchange(address: "192.0.2.1:443"))
+            change(&exchange)
+            attempt.exchange = exchange
+            return attempt
+        }
+        let attempts = [
+            dialled { ($0.connect, $0.handshake) = (.milliseconds(30), .full) },
+            dialled { ($0.connect, $0.handshake) = (.milliseconds(10), .resumed) },
+            dialled { $0.connect = .milliseconds(2) },
+            // It was refused.
+            dialled { _ in },
+            dialled { $0.wasReused = true },
+        ]
+        for (lane, attempt) in attempts.enumerated() {
+            count(report(.succeeded, attempts: [attempt]), lane: lane % 3)
+        }
+        upstreams[0].countPlain(1_000, shard: 1)
+        let meter = upstreams[0]
+        #expect(meter[.opened] == 3 && meter[.microseconds] == 42_000)
+        #expect(meter[.fullHandshakes] == 1 && meter[.resumedHandshakes] == 1)
+        #expect(meter.attempts.count - meter[.unserved] == 2)
+    }
+
+    @Test(
+        "The wait for a permit is counted, and how long a kept job was due before each of its runs was sent"
+    )
+    func waits() {
+        count(report(.succeeded, attempts: [attempt()]).after(permitWait: .milliseconds(50)))
+        #expect(meter.figures.permitWaits.count == 1 && meter.figures.permitWaits.microseconds == 50_000)
+        var history = JobHistory()
+        history.dueAt = 2_000
+        let context = JobContext(
+            id: JobID(milliseconds: 1_000, random: (1, 2)),
+            route: makeRoute(),
+            method: .get,
+            target: "",
+            options: JobOptions(),
+            client: nil,
+            memory: memory,
+            history: history
+        )
+        // One that was not sent did not begin.
+        for exchange in [nil, Exchange(address: "192.0.2.1:80")] {
+            var attempt = Attempt(number: 1, upstream: "u1", beganAt: 2_350, duration: .milliseconds(4))
+            attempt.exchange = exchange
+            count(JobReport(context, .succeeded, HTTPResponse(status: 200), attempts: [attempt]))
+        }
+        #expect(meter.figures.starts.count == 1 && meter.figures.starts.microseconds == 350_000)
+    }
+
+    @Test(
         "A request that is over has one outcome",
         arguments: [
             (JobState.succeeded, AnswerSource.upstream, "succeeded"), (.succeeded, .fallback, "fallback"),

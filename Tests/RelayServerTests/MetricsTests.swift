@@ -73,6 +73,41 @@ struct MetricsTests {
     }
 
     @Test(
+        "A histogram tells only the ends that it has, or that are asked for, and counts all that is below each"
+    )
+    func told() {
+        var counts = DurationCounts()
+        for place in 0..<DurationBuckets.count { counts.buckets[place] = 1 }
+        func ends(_ metric: Metric, _ labels: [String]) -> [Substring] {
+            text { $0.add(metric, labels, counts) }.split(separator: "\n")
+                .filter { $0.contains("_bucket") }
+                .map { $0.drop { $0 != "," }.dropFirst(5).filter { $0 != "\"" && $0 != "}" }[...] }
+        }
+        #expect(
+            ends(.permitWait, ["r"]) == [
+                "0.01 1", "0.1 2", "1.0 3", "10.0 4", "60.0 5", "3600.0 6", "+Inf 16",
+            ]
+        )
+        #expect(ends(.startDelay, ["r"]) == ends(.permitWait, ["r"]))
+        #expect(ends(.requestDuration, ["r"]).count == 16)
+        #expect(
+            ends(.jobDuration, ["r"]) == [
+                "1.0 3", "10.0 5", "60.0 7", "900.0 9", "3600.0 11", "43200.0 13", "+Inf 16",
+            ]
+        )
+        let attempts = text { $0.add(.attemptDuration, ["r", "u"], counts) }.split(separator: "\n")
+        let bounds = [
+            "0.001": 1, "0.005": 3, "0.01": 4, "0.05": 6, "0.1": 7, "0.5": 9, "1.0": 10, "5.0": 12,
+            "10.0": 13,
+            "30.0": 14, "60.0": 15, "+Inf": 16,
+        ]
+        #expect(attempts.count { $0.contains("_bucket") } == bounds.count)
+        for (end, count) in bounds { #expect(attempts.contains { $0.hasSuffix("le=\"\(end)\"} \(count)") }) }
+        let commits = text { $0.add(.storeCommitDuration, [], counts) }
+        #expect(commits.contains("_bucket{le=\"5e-05\"} 1\n"))
+    }
+
+    @Test(
         "The format is the one the reader prefers",
         arguments: [
             ("", MetricsText.Format.prometheus), ("text/plain", .prometheus), ("*/*", .prometheus),
@@ -97,7 +132,7 @@ struct MetricsTests {
         #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
         let labels: Set = [
             "route", "outcome", "code", "rule", "action", "upstream", "result", "kind", "state", "reason",
-            "credential",
+            "credential", "use",
             "directory", "listener", "file", "digest", "version",
         ]
         for metric in Metric.all {

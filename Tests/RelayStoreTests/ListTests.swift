@@ -215,6 +215,30 @@ struct ListTests {
     }
 
     @Test(
+        "The job is told of that has been due for longest, and none that waits for a date or was put aside",
+        arguments: StoreKind.allCases
+    )
+    func due(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let start = bench.now.wall
+        let held = try await bench.accept("a")
+        try await bench.apply(.hold, held)
+        try await bench.accept("a") { $0.due = .after(.seconds(60)) }
+        try await bench.accept("b")
+        try await bench.settle(try await bench.claim("b", 1)[0], .retry(after: .seconds(90), .backoff))
+        bench.advance(1_000)
+        #expect(try await bench.store.counters(at: bench.now).due.isEmpty)
+        try await bench.accept("b")
+        #expect(try await bench.store.counters(at: bench.now).due == ["b": start + 1_000])
+        bench.advance(100_000)
+        #expect(
+            try await bench.store.counters(at: bench.now).due == ["a": start + 60_000, "b": start + 1_000]
+        )
+        try await bench.settle(try await bench.claim("b", 1)[0], .succeeded)
+        #expect(try await bench.store.counters(at: bench.now).due["b"] == start + 90_000)
+    }
+
+    @Test(
         "Ages fall into powers of two minutes",
         arguments: [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (511, 9), (512, 10), (99_999, 10), (-5, 0)]
     )

@@ -236,6 +236,8 @@ extension Walk {
         let others = try await memory.store.counters(at: memory.now)
         #expect(others.counts == counters.counts && others.ages == counters.ages, "\(place)")
         #expect(others.next == counters.next, "\(place)")
+        // By a clock that has stepped, or a date that was over, they have been due for longer or not as long.
+        #expect(Set(others.due.keys) == Set(counters.due.keys), "\(place)")
         // A job of the oldest minute: where the clock has stepped within it, or a job before was given another life, not
         // certainly the first.
         #expect(

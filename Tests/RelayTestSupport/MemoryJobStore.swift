@@ -312,6 +312,9 @@ extension MemoryJobStore {
                 if machine.state.isTerminal { continue }
                 counters.oldest[route] = min(counters.oldest[route] ?? .max, entry.created)
                 let due = state.timeline.wall(ofLine: machine.runAt)
+                if due <= now.wall, machine.isReady || [.scheduled, .running].contains(machine.state) {
+                    counters.due[route] = min(counters.due[route] ?? .max, due)
+                }
                 if machine.isReady, due > now.wall {
                     counters.next[route] = min(counters.next[route] ?? .max, due)
                 }

@@ -9,10 +9,19 @@ public struct Exchange: Sendable {
     /// Whether the request went out once more, on a connection made for it, because the peer had closed a kept one
     /// without a byte of an answer (RFC 9112 §9.3.1).
     public var wasResent = false
+    /// The TLS handshake that its connection was made with; nil without one, and on a reused connection.
+    package var handshake: Handshake?
     private var nameLookupNanoseconds: Int64 = 0
     private var connectNanoseconds: Int64 = 0
     private var firstByteNanoseconds: Int64 = -1
     private var uploadNanoseconds: Int64 = 0
+
+    /// How two parties come to their keys.
+    package enum Handshake: Sendable {
+        case full
+        /// With a ticket of an earlier connection, which saves the certificates.
+        case resumed
+    }
 
     /// Facts of an exchange whose times are not known; a scripted transport needs no more.
     public init(address: String? = nil, wasReused: Bool = false) {

@@ -18,7 +18,7 @@ package struct LastFailure: Sendable {
 
 extension FailureKind {
     /// Whether it tells of the upstream that an attempt was meant for, and not of what kept the attempt from it.
-    var tellsOfUpstream: Bool {
+    package var tellsOfUpstream: Bool {
         switch self {
         case .breakerOpen, .rateLimited, .overloaded, .credentialsFailed, .preparation, .cancelled,
             .clientGone, .httpRequestError, .interrupted:

@@ -27,6 +27,10 @@ package struct RouteFigures: Sendable {
     package var lives = DurationCounts()
     /// How long retries were put off.
     package var delays = DurationCounts()
+    /// How long requests waited for a permit, of those that had to.
+    package var permitWaits = DurationCounts()
+    /// Of each run of a kept job, from when it was due to its first attempt.
+    package var starts = DurationCounts()
     /// Attempts that succeeded, and how long all took that were dialled, of every upstream there was since the start.
     package var succeededAttempts: UInt64 = 0
     package var attempts = DurationCounts()

@@ -19,6 +19,8 @@ package final class RouteMeter: Sendable {
         let answers = DurationCells()
         let lives = DurationCells()
         let delays = DurationCells()
+        let permitWaits = DurationCells()
+        let starts = DurationCells()
         let exemplars = ExemplarCells()
         let ordinary: InlineArray<12, Atomic<UInt64>>
         let promoted: InlineArray<7, Atomic<UInt64>>
@@ -45,6 +47,13 @@ package final class RouteMeter: Sendable {
         guard shards.indices.contains(shard) else { return }
         let cells = shards[shard]
         if report.state.isTerminal { count(end: report, cells, wall) }
+        if let wait = report.permitWait { cells.permitWaits.took(wait, .wait) }
+        if report.isDurable, report.cause == .run, !report.attempts.isEmpty,
+            report.attempts[0].exchange != nil, let due = report.context?.history?.dueAt
+        {
+            let waited = max(0, report.attempts[0].beganAt &- due)
+            cells.starts.took(nanoseconds: min(waited, 1_000_000_000_000) * 1_000_000, .wait)
+        }
         if isPlain { return }
         account.withLock { account in
             if report.cause == .run {
@@ -223,6 +232,8 @@ extension RouteMeter {
             figures.answers += shard.answers.counts
             figures.lives += shard.lives.counts
             figures.delays += shard.delays.counts
+            figures.permitWaits += shard.permitWaits.counts
+            figures.starts += shard.starts.counts
         }
         for upstream in upstreams.values {
             figures.succeededAttempts &+= upstream.succeeded

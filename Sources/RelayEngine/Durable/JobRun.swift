@@ -304,6 +304,7 @@ extension JobRun {
     var knownHistory: JobHistory {
         var history = JobHistory()
         history.attempts = job.attempts
+        history.dueAt = job.runAt
         history.spentAttempts = job.spentAttempts
         history.isInDoubt = job.isInDoubt
         history.deadline = job.expiresAt.map { dispatcher.engine.time.instant(ofWall: $0) }

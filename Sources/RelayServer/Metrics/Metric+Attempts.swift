@@ -7,13 +7,45 @@ extension Metric {
         do:
             "waystation explain KIND says what each means; an attempt that a breaker or a limit kept back counts too."
     )
+    package static let upstreamFailures = Metric(
+        "waystation_upstream_failures",
+        .counter,
+        ["route", "upstream"],
+        "Failed attempts that tell of the upstream: none that were kept from it, or that their callers or a stop ended.",
+        do: "waystation_attempts_total tells their kinds; waystation routes ROUTE the last one."
+    )
+    package static let connecting = Metric(
+        "waystation_upstream_connections",
+        .counter,
+        ["route", "upstream", "use"],
+        "Connections that were opened for attempts, and attempts for which there was one already (reused).",
+        do:
+            "Many are opened: the upstream, or what is before it, closes them after few requests or little time."
+    )
+    package static let handshakes = Metric(
+        "waystation_upstream_handshakes",
+        .counter,
+        ["route", "upstream", "kind"],
+        "TLS handshakes of those that were opened, full or resumed with a ticket of an earlier one.",
+        do:
+            "Full ones cost both sides the most: have the upstream hand out tickets, and keep connections open."
+    )
+    package static let connectDuration = Metric(
+        "waystation_upstream_connect_duration_seconds",
+        .summary,
+        ["route", "upstream"],
+        "How long connections took that were opened, with the handshake, without the look-up of the name.",
+        do: "Much more than the way there and back: the network loses packets, or the upstream takes none."
+    )
     package static let attemptDuration = Metric(
         "waystation_attempt_duration_seconds",
         .histogram,
         ["route", "upstream"],
         "How long attempts took that were dialled: to the answer's end where it was collected, to its head where it was "
             + "streamed.",
-        do: "This is the upstream's own time: see there."
+        do: "This is the upstream's own time: see there.",
+        // 1, 5, 10, 50, 100 and 500 ms, and 1, 5, 10, 30 and 60 s.
+        told: 0b0111_1011_0110_1101
     )
     package static let breakerState = Metric(
         "waystation_breaker_state",
@@ -45,6 +77,7 @@ extension Metric {
     )
 
     static let attempts = [
-        attemptsTotal, attemptDuration, breakerState, breakerTransitions, window, heldUntil,
+        attemptsTotal, upstreamFailures, attemptDuration, connecting, handshakes, connectDuration,
+        breakerState, breakerTransitions, window, heldUntil,
     ]
 }

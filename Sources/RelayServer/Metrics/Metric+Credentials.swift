@@ -22,5 +22,13 @@ extension Metric {
         do: "Failures: the token endpoint is down or refuses; waystation status names the cause."
     )
 
-    static let credentials = [credentialState, credentialExpiry, credentialRefreshes]
+    package static let routeCredential = Metric(
+        "waystation_route_credential_info",
+        .gauge,
+        ["route", "credential"],
+        "Always 1: the credential that the route's attempts carry; absent where they carry none.",
+        do: "For finding the routes that a failing credential harms."
+    )
+
+    static let credentials = [routeCredential, credentialState, credentialExpiry, credentialRefreshes]
 }

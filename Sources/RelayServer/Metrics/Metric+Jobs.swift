@@ -1,3 +1,5 @@
+import RelayBase
+
 extension Metric {
     package static let jobsByState = Metric(
         "waystation_jobs",
@@ -21,6 +23,22 @@ extension Metric {
         ["route"],
         "When the oldest kept job that is not over was accepted; absent without one.",
         do: "Its age grows: waystation jobs --route ROUTE, then waystation explain JOB."
+    )
+    package static let oldestDueJob = Metric(
+        "waystation_oldest_due_job_timestamp_seconds",
+        .gauge,
+        ["route"],
+        "Since when the kept job has been due that has been so for longest and is not over; absent without one.",
+        do: "Its age grows: waystation limits ROUTE tells what holds the route back."
+    )
+    package static let startDelay = Metric(
+        "waystation_job_start_delay_seconds",
+        .histogram,
+        ["route"],
+        "From the moment that kept jobs were due to the beginning of an attempt that was sent, for each of their runs.",
+        do:
+            "Seconds: jobs come faster than they go, or something holds the route back: waystation limits ROUTE.",
+        .wait
     )
     package static let queueLimit = Metric(
         "waystation_queue_limit",
@@ -47,10 +65,14 @@ extension Metric {
         .histogram,
         ["route"],
         "From the acceptance of kept jobs to their end.",
-        do: "It follows the schedule of the route's rules while an upstream fails."
+        do: "It follows the schedule of the route's rules while an upstream fails.",
+        .lifetime,
+        // 1, 10 and 60 s, 15 min, 1 h and 12 h.
+        told: 0b0001_0101_0101_0100
     )
 
     static let jobs = [
-        jobsByState, jobsWaiting, oldestJob, queueLimit, jobsAccepted, jobsFinished, jobDuration,
+        jobsByState, jobsWaiting, oldestJob, oldestDueJob, queueLimit, jobsAccepted, startDelay, jobsFinished,
+        jobDuration,
     ]
 }

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayRoute
 
 extension Metric {
@@ -50,6 +51,14 @@ extension Metric {
         "Permits of the route (concurrency.max_requests).",
         do: "It moves with the configuration alone."
     )
+    package static let permitWait = Metric(
+        "waystation_permit_wait_seconds",
+        .histogram,
+        ["route"],
+        "How long requests waited for a permit of the route, of those that had to.",
+        do: "waystation limits ROUTE tells what they wait for.",
+        .wait
+    )
     package static let breaches = Metric(
         "waystation_never_fails_breaches",
         .counter,
@@ -73,7 +82,7 @@ extension Metric {
     )
     package static let retryDelay = Metric(
         "waystation_retry_delay_seconds",
-        .histogram,
+        .summary,
         ["route"],
         "How long retries were put off, by the schedule of their rule or as the upstream asked.",
         do: "Longer than the rule's own waits: the upstream asks for patience with Retry-After."
@@ -131,7 +140,8 @@ extension Metric {
     }
 
     static let requests = [
-        requestsTotal, requestDuration, rejected, inFlight, waiting, permits, breaches, recoveries,
+        requestsTotal, requestDuration, rejected, inFlight, waiting, permitWait, permits, breaches,
+        recoveries,
         retryDelay,
         budgetExhausted,
         retriesInFlight, retriesLeft, slotsLeft, paused,

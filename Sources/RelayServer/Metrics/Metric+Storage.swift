@@ -1,3 +1,5 @@
+import RelayBase
+
 extension Metric {
     package static let storeState = Metric(
         "waystation_store_state",
@@ -52,8 +54,10 @@ extension Metric {
     package static let storeCommitDuration = Metric(
         "waystation_store_commit_duration_seconds",
         .histogram,
+        [],
         "How long transactions took to get to the disk.",
-        do: "Seconds: the disk is slow or busy, and every kept request waits for it."
+        do: "Seconds: the disk is slow or busy, and every kept request waits for it.",
+        .commit
     )
     package static let storeErrors = Metric(
         "waystation_store_errors",

@@ -8,7 +8,9 @@ extension MetricsPage {
         .Pa prometheus.example.yml
         tells how it comes by the metrics, and
         .Pa waystation.rules.yml
-        has alerts.
+        has alerts;
+        .Pa alertmanager.example.yml
+        has inhibit rules for Alertmanager, so that one cause is told of by one alert.
         Each names the daemon and the route, upstream, credential, directory or file it is about, and the
         command to begin with.
         Those that are critical tell that callers or kept jobs are harmed, or will be shortly; a warning

@@ -28,8 +28,12 @@ package enum MetricsPage {
         .Pp
         Counters begin at zero with the daemon, and outlive a reload; those of a route are told while the configuration has
         it.
-        They are there from the start, but for what can go wrong in many ways: failed attempts by kind, and requests that
-        are rejected by code, appear with the first, all but those that alerts go by.
+        Those that alerts go by are there from the start, and so are the others but for what can happen in many ways:
+        failed attempts by kind, requests that were rejected by code or not passed through by reason appear with the first.
+        So do the durations of what need not happen on a route: lives, starts and retries of kept jobs, waits for permits,
+        connections.
+        A route with one upstream has no more than 90 series before anything has happened, and 180 when each thing has,
+        but for the codes of rejected requests.
         Attempts count when their request is over, or the run of their kept job.
         How many kept jobs there are is as of the last second.
         A text that took long to make is given out for ten times as long, to whoever asks.
@@ -37,9 +41,11 @@ package enum MetricsPage {
         .Xr waystationd-api 7 ,
         and where the configuration and the job store are: no job, no path of a request and no user.
         .Pp
-        Buckets of what callers and upstreams take end at 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, and at 1,
-        2.5, 5, 10, 30 and 60 seconds; those of the lives of kept jobs at 0.1, 0.5, 1, 5, 10 and 30 seconds, 1, 5, 15 and
-        30 minutes, 1, 4 and 12 hours, 1 and 2 days.
+        Buckets of what callers wait end at 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, and at 1, 2.5, 5, 10, 30
+        and 60 seconds; those of what upstreams take at 1, 5, 10, 50, 100 and 500 milliseconds, and at 1, 5, 10, 30 and 60
+        seconds; those of waits for permits and of starts at 10 and 100 milliseconds, 1, 10 and 60 seconds, and 1 hour;
+        those of the lives of kept jobs at 1, 10 and 60 seconds, 15 minutes, 1 and 12 hours; those of commits at 50, 100,
+        250 and 500 microseconds, 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, and at 1 and 5 seconds.
         In OpenMetrics the buckets of
         .Ql waystation_request_duration_seconds
         have exemplars: the trace id of a caller that sent a

@@ -6,17 +6,20 @@ extension MetricsText {
     /// The kept jobs of every route that is configured or has some.
     package mutating func add(_ jobs: JobCounters, of durable: DurableJobs, _ snapshot: Snapshot) {
         let others = Set(jobs.counts.keys.map(\.route)).subtracting(snapshot.routeNames).sorted()
+        var waiting: [[String]: UInt64] = [:]
         for route in snapshot.routeNames + others {
             for state in JobState.allCases {
                 add(.jobsByState, [route, state.name], jobs.count(state, of: route))
             }
-            for (reason, count) in durable.waiting(jobs, of: route).sorted(by: { $0.key < $1.key }) {
-                add(.jobsWaiting, [route, reason], count)
+            for (reason, count) in durable.waiting(jobs, of: route) {
+                waiting[[route, reason]] = UInt64(count)
             }
             if let oldest = jobs.oldest[route] {
                 add(.oldestJob, [route], seconds: Double(oldest) / 1_000)
             }
+            if let due = jobs.due[route] { add(.oldestDueJob, [route], seconds: Double(due) / 1_000) }
         }
+        add(.jobsWaiting, waiting)
     }
 
     /// The store and what it does; `refusals` are jobs that there was no room for.

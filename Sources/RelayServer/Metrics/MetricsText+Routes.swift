@@ -28,22 +28,24 @@ extension MetricsText {
         ]
         for (state, count) in ends { add(.jobsFinished, [name, state.name], count) }
         add(.jobsFinished, [name, "dropped"], figures[.jobsDropped])
-        add(.jobDuration, [name], figures.lives, .lifetime)
-        add(.retryDelay, [name], figures.delays, .lifetime)
+        // There from the first one on: a route has no use for those of jobs that are not kept, or of waits that are none.
+        let durations: KeyValuePairs = [
+            Metric.jobDuration: figures.lives, .startDelay: figures.starts, .permitWait: figures.permitWaits,
+        ]
+        for (metric, counts) in durations where counts.count > 0 { add(metric, [name], counts) }
+        let delays = figures.delays.count
+        if delays > 0 { add(.retryDelay, [name], delays, figures.delays.microseconds) }
         // From nothing on: the first time must show as an increase.
-        var recoveries: [RouteAccount.RecoveryName: UInt64] = [:]
+        var recoveries: [[String]: UInt64] = [:]
+        var rules: Set = [RouteAccount.quickRecovery]
         for rule in entry.route.deliveryRules {
-            for word in rule.words {
-                recoveries[RouteAccount.RecoveryName(rule: rule.name, action: word.rawValue)] = 0
-            }
+            rules.insert(rule.name)
+            for word in rule.words { recoveries[[name, rule.name, word.rawValue]] = 0 }
         }
-        let rules = Set(entry.route.deliveryRules.map(\.name) + [RouteAccount.quickRecovery])
-        recoveries.merge(figures.account.recoveries.filter { rules.contains($0.key.rule) }) { $1 }
-        for (recovery, count) in recoveries.sorted(by: {
-            ($0.key.rule, $0.key.action) < ($1.key.rule, $1.key.action)
-        }) {
-            add(.recoveries, [name, recovery.rule, recovery.action], count)
+        for (recovery, count) in figures.account.recoveries where rules.contains(recovery.rule) {
+            recoveries[[name, recovery.rule, recovery.action]] = count
         }
+        add(.recoveries, recoveries)
         add(.budgetExhausted, [name], figures.account.budgetSpent)
         for (reason, count) in entry.state.meter.ordinary { add(.ordinary, [name, reason.rawValue], count) }
         for (reason, count) in entry.state.meter.promoted { add(.promoted, [name, reason.rawValue], count) }
@@ -52,7 +54,8 @@ extension MetricsText {
         add(.waiting, [name], underWay.pending)
         add(.permits, [name], entry.route.policy.concurrency.maxRequests)
         add(.paused, [name], isPaused)
-        add(name, attempts: figures.account, entry.memory.upstreams)
+        if let held = entry.route.policy.authentication { add(.routeCredential, [name, held.credential], 1) }
+        for upstream in entry.memory.upstreams { add(entry.route, figures.account, upstream) }
         add(
             name,
             standing: entry.memory.traffic.standing(of: entry.route, clock.now()),
@@ -61,24 +64,31 @@ extension MetricsText {
         )
     }
 
-    private mutating func add(_ route: String, attempts account: RouteAccount, _ upstreams: [UpstreamMeter]) {
-        for upstream in upstreams {
-            add(.attemptsTotal, [route, upstream.name, "success", ""], upstream.succeeded)
-            add(.attemptDuration, [route, upstream.name], upstream.attempts)
+    private mutating func add(_ route: Route, _ account: RouteAccount, _ upstream: UpstreamMeter) {
+        let labels = [route.name, upstream.name]
+        add(.attemptsTotal, labels + ["success", ""], upstream.succeeded)
+        let (attempts, opened) = (upstream.attempts, upstream[.opened])
+        add(.attemptDuration, labels, attempts)
+        // From nothing on what an alert or the board goes by.
+        var kinds: [FailureKind: UInt64] = [.breakerOpen: 0, .rateLimited: 0]
+        var failures: UInt64 = 0
+        for (failure, count) in account.failures where failure.upstream == upstream.name {
+            kinds[failure.kind] = count
+            if failure.kind.tellsOfUpstream { failures &+= count }
         }
-        func labels(_ name: RouteAccount.FailureName) -> (String, String) {
-            (name.upstream, name.kind.rawValue)
-        }
-        // From nothing on what an alert goes by.
-        var failures: [RouteAccount.FailureName: UInt64] = [:]
-        for upstream in upstreams {
-            failures[RouteAccount.FailureName(upstream: upstream.name, kind: .rateLimited)] = 0
-        }
-        let names = Set(upstreams.map(\.name))
-        failures.merge(account.failures.filter { names.contains($0.key.upstream) }) { $1 }
-        for (failure, count) in failures.sorted(by: { labels($0.key) < labels($1.key) }) {
-            add(.attemptsTotal, [route, failure.upstream, "failure", failure.kind.rawValue], count)
-        }
+        for (kind, count) in kinds { add(.attemptsTotal, labels + ["failure", kind.rawValue], count) }
+        add(.upstreamFailures, labels, failures)
+        // Each by itself as of now, so that the difference may be one short.
+        let dialled = attempts.count
+        var connecting: KeyValuePairs = [
+            "opened": opened, "reused": dialled - min(dialled, upstream[.unserved]),
+        ]
+        for (use, count) in connecting { add(.connecting, labels + [use], count) }
+        if opened > 0 { add(.connectDuration, labels, opened, upstream[.microseconds]) }
+        let place = route.policy.upstreams.first { $0.name == upstream.name }
+        guard case .tcp(_, _, isTLS: true)? = place?.origin else { return }
+        connecting = ["full": upstream[.fullHandshakes], "resumed": upstream[.resumedHandshakes]]
+        for (kind, count) in connecting { add(.handshakes, labels + [kind], count) }
     }
 
     private mutating func add(

@@ -39,12 +39,15 @@ package struct MetricsText {
         return text
     }
 
+    // There are a hundred callers: what each of them does not have to have of its own is kept here.
+    @inline(never)
     package mutating func add(_ metric: Metric, _ labels: [String], _ value: some BinaryInteger) {
         add(metric, labels, text: String(value))
     }
 
     package mutating func add(_ metric: Metric, _ value: some BinaryInteger) { add(metric, [], value) }
 
+    @inline(never)
     package mutating func add(_ metric: Metric, _ labels: [String], _ value: Bool) {
         add(metric, labels, value ? 1 : 0)
     }
@@ -55,12 +58,28 @@ package struct MetricsText {
         add(metric, labels, text: value.isFinite ? "\(value)" : "NaN")
     }
 
+    @inline(never)
     private mutating func add(_ metric: Metric, _ labels: [String], text: String) {
         append(metric, metric.fullName, MetricsText.pairs(metric.labels, labels), text)
     }
 
+    @inline(never)
     private mutating func append(_ metric: Metric, _ name: String, _ pairs: String, _ rest: String) {
         samples[metric.name, default: []] += "\(name)\(pairs.isEmpty ? "" : "{\(pairs)}") \(rest)\n".utf8
+    }
+
+    /// A count for each of those labels, in their order.
+    package mutating func add(_ metric: Metric, _ counts: [[String]: UInt64]) {
+        for (labels, count) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            add(metric, labels, count)
+        }
+    }
+
+    /// A number of durations and their sum.
+    package mutating func add(_ metric: Metric, _ labels: [String], _ count: UInt64, _ microseconds: UInt64) {
+        let pairs = MetricsText.pairs(metric.labels, labels)
+        append(metric, metric.name + "_sum", pairs, MetricsText.seconds(microseconds))
+        append(metric, metric.name + "_count", pairs, String(count))
     }
 
     /// A histogram; `exemplars` go by bucket.
@@ -68,7 +87,6 @@ package struct MetricsText {
         _ metric: Metric,
         _ labels: [String],
         _ counts: DurationCounts,
-        _ scale: DurationBuckets = .latency,
         exemplars: [TraceExemplar?] = []
     ) {
         let pairs = MetricsText.pairs(metric.labels, labels)
@@ -76,7 +94,9 @@ package struct MetricsText {
         var sum: UInt64 = 0
         for place in 0..<DurationBuckets.count {
             sum &+= counts.buckets[place]
-            let end = place < 15 ? MetricsText.seconds(scale.bounds[place]) : "+Inf"
+            let isLast = place == DurationBuckets.count - 1
+            guard isLast || metric.tells(place) else { continue }
+            let end = isLast ? "+Inf" : MetricsText.seconds(metric.scale.bounds[place])
             var rest = String(sum)
             if format == .openMetrics, exemplars.indices.contains(place), let exemplar = exemplars[place] {
                 rest +=
@@ -85,8 +105,7 @@ package struct MetricsText {
             }
             append(metric, metric.name + "_bucket", "\(pairs)\(separator)le=\"\(end)\"", rest)
         }
-        append(metric, metric.name + "_sum", pairs, MetricsText.seconds(counts.microseconds))
-        append(metric, metric.name + "_count", pairs, String(sum))
+        add(metric, labels, sum, counts.microseconds)
     }
 
     private static func seconds(_ microseconds: UInt64) -> String { "\(Double(microseconds) / 1_000_000)" }

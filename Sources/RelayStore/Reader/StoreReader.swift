@@ -206,6 +206,8 @@ final class StoreReader {
                 } else {
                     counters.oldest[name] = try oldest(number, in: minute)
                 }
+                let hasScheduled = counters.count(.scheduled, of: name) > 0
+                counters.due[name] = try due(number, plain[number], hasScheduled, at: moment)
                 guard counters.count(.retrying, of: name) > 0 else { continue }
                 counters.next[name] = try next(number, after: moment)
             }
@@ -215,7 +217,34 @@ final class StoreReader {
 
     /// When the first of a route's jobs that wait for their date is due.
     private func next(_ route: Int64, after moment: JobMoment) throws(StoreError) -> Int64? {
-        let timeline = shared.timeline
+        // Between them is what is scheduled or runs.
+        let lanes = [(-1, JobRow.scheduledQueue - 1), (JobRow.runningQueue, .max)]
+        return try first(route, after: shared.timeline.line(ofWall: moment.wall), in: lanes)
+    }
+
+    /// Since when the first job of a route has been due; `plain` is when its oldest plain job was accepted, which was due
+    /// at once.
+    private func due(
+        _ route: Int64,
+        _ plain: Int64?,
+        _ hasScheduled: Bool,
+        at moment: JobMoment
+    ) throws(StoreError) -> Int64? {
+        var due = try first(route, after: .min, in: [(-1, .max)]) ?? .max
+        if hasScheduled, let scheduled = try database.nextScheduled(route) {
+            due = min(due, shared.timeline.wall(ofLine: scheduled))
+        }
+        // One that was accepted by a clock that has been set back since is due all the same.
+        if let plain { due = min(due, plain, moment.wall) }
+        return due <= moment.wall ? due : nil
+    }
+
+    /// When the first of a route's jobs is due that are between those lanes, as from after that moment.
+    private func first(
+        _ route: Int64,
+        after start: Int64,
+        in ranges: [(Int64, Int64)]
+    ) throws(StoreError) -> Int64? {
         let lanes = try database.statement(
             "SELECT lane FROM job WHERE route = ? AND lane > ? AND lane <= ? ORDER BY lane LIMIT 1"
         )
@@ -225,9 +254,8 @@ final class StoreReader {
         var first: Int64?
         lanes.bind(1, route)
         select.bind(1, route)
-        select.bind(3, timeline.line(ofWall: moment.wall))
-        // Between them is what is scheduled or runs.
-        for (low, high) in [(-1, JobRow.scheduledQueue - 1), (JobRow.runningQueue, .max)] {
+        select.bind(3, start)
+        for (low, high) in ranges {
             lanes.bind(2, low)
             lanes.bind(3, high)
             while let lane = try lanes.numbers().first {
@@ -236,7 +264,7 @@ final class StoreReader {
                 lanes.bind(2, lane)
             }
         }
-        return first.map(timeline.wall(ofLine:))
+        return first.map(shared.timeline.wall(ofLine:))
     }
 
     /// Rows that one search for the oldest job looks at.

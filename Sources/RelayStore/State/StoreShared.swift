@@ -67,7 +67,7 @@ final class StoreShared: Sendable {
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
     /// A transaction took that long to get to the disk.
-    func committed(after taken: Duration) { commitTimes.took(taken, .latency) }
+    func committed(after taken: Duration) { commitTimes.took(taken, .commit) }
 
     /// Something could not be done.
     func countError(_ error: StoreError) {

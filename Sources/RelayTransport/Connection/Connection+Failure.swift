@@ -11,6 +11,7 @@ extension Connection {
         if !isReused {
             exchange.nameLookup = .nanoseconds(nameLookup)
             exchange.connect = .nanoseconds(connectTime)
+            exchange.handshake = tls.map { $0.wasResumed ? .resumed : .full }
         }
         if let transfer { exchange.upload = .nanoseconds(transfer.time(loop.now)) }
         if let firstByte, hasWritten { exchange.firstByte = .nanoseconds(firstByte &- sentAt) }

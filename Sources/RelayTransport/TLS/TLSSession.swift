@@ -29,6 +29,9 @@ import RelayPosix
         unsafe _ = SSL_set_session(ssl, ticket.session)
     }
 
+    /// Whether it went on where an earlier session left off.
+    var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
     /// The ticket that a later session may go on from; nil when the peer offered none.
     func ticket() -> TLSTicket? {
         guard let session = unsafe SSL_get1_session(ssl) else { return nil }

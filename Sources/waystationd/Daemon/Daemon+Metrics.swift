@@ -70,9 +70,7 @@ extension Daemon {
                 text.add(.httpRequests, [name, "\(code)xx"], count)
             }
         }
-        for (labels, count) in rejected(snapshot).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            text.add(.rejected, labels, count)
-        }
+        text.add(.rejected, rejected(snapshot))
     }
 
     /// The requests that were refused, by route and code: at the door, or where they waited for a permit.

@@ -1,0 +1,102 @@
+"""Debian's Alertmanager with the configuration as it is shipped, and somebody who takes down what it tells."""
+
+import http.server
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+import yaml
+
+from rules import ROOT
+from world import free_port
+
+FILE = ROOT / "deploy/prometheus/alertmanager.example.yml"
+
+
+def load():
+    return yaml.safe_load(FILE.read_text())
+
+
+class Alertmanager:
+    """`told` is what it has told of: the labels of each alert, once.
+
+    Its waits are shorter than they are shipped; without `inhibits` it has no inhibit rules.
+    """
+
+    def __init__(self, inhibits=True):
+        self.told, self.lock = [], threading.Lock()
+        self.operator = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.taker())
+        threading.Thread(target=self.operator.serve_forever, daemon=True).start()
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="alertmanager-"))
+        document = load()
+        document["route"].update(group_wait="1s", group_interval="1s")
+        document["receivers"][0]["webhook_configs"] = [
+            {"url": f"http://127.0.0.1:{self.operator.server_port}/", "send_resolved": False}]
+        if not inhibits:
+            del document["inhibit_rules"]
+        (self.directory / "alertmanager.yml").write_text(yaml.safe_dump(document))
+        self.target = f"127.0.0.1:{free_port()}"
+        self.said = (self.directory / "said").open("w")
+        self.process = subprocess.Popen(
+            ["prometheus-alertmanager", f"--config.file={self.directory}/alertmanager.yml",
+             f"--storage.path={self.directory}/data", f"--web.listen-address={self.target}",
+             "--cluster.listen-address="],
+            stdin=subprocess.DEVNULL, stdout=self.said, stderr=subprocess.STDOUT)
+
+    def taker(manager):
+        class Taker(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with manager.lock:
+                    for alert in told["alerts"]:
+                        if alert["status"] == "firing" and alert["labels"] not in manager.told:
+                            manager.told.append(alert["labels"])
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        return Taker
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.said.close()
+        self.operator.shutdown()
+        self.operator.server_close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def wait_until_ready(self, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://{self.target}/-/ready", timeout=10):
+                    return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(
+                        "alertmanager is not ready:\n" + (self.directory / "said").read_text()) from None
+                time.sleep(0.05)
+
+    def raise_(self, alerts):
+        """Has it know these alerts, each as its labels, as if Prometheus had told it."""
+        request = urllib.request.Request(
+            f"http://{self.target}/api/v2/alerts", json.dumps([{"labels": labels} for labels in alerts]).encode(),
+            {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10):
+            pass
+
+    def names(self, **labels):
+        """The names of the alerts told of that have those labels."""
+        with self.lock:
+            return {told["alertname"] for told in self.told if labels.items() <= told.items()}
