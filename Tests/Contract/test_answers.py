@@ -106,6 +106,13 @@ class Answers(unittest.TestCase):
         self.call("resumeRoute", route="good")
         self.call("setBreaker", JSON, b'{"state": "open", "for": "1m"}', route="good")
         self.call("getRoute", route="good")
+        table = self.call("getTable").json()
+        [row] = [row for row in table["routes"] if row["name"] == "good"]
+        self.assertEqual(set(row["breakers"].values()), {"forced_open"})
+        self.assertIn("hour", {member for row in table["routes"] for member in row})
+        self.call("getTable", query=f"?since={table['next']}")
+        for since in ("", "1.5", "-1", "1" * 19):
+            self.call("getTable", query=f"?since={since}", status=400)
         self.call("setBreaker", JSON, b'{"state": "auto"}', route="good")
         self.call("setBreaker", JSON, b'{"state": "ajar"}', route="good", status=400)
         # Both kinds of requests hold themselves back, and nothing else.
@@ -121,6 +128,8 @@ class Answers(unittest.TestCase):
             self.call("getShape", query=f"?by={by}")
         self.call("getHistory")
         self.call("getHistory", query="?route=good")
+        self.call("getHistory", query="?route=good,kept")
+        self.call("getHistory", query="?route=", status=404)
         self.call("getHistory", query="?route=none", status=404)
         self.call("getShape", query="?by=colour", status=400)
         self.call("getShape", query="?route=none", status=404)

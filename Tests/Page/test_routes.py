@@ -184,6 +184,14 @@ class ManyRoutes(PageTest):
         self.assertEqual(self.seen(), names)
         self.assertEqual(browser.script("return scrollY"), place)
         self.assertEqual(browser.script("return document.activeElement.textContent"), names[5])
+        # One trouble more makes what stands above the table higher.
+        browser.script(
+            "window.show = showTroubles; window.showTroubles = (found) => [show(found), [1, 2, 3, 4, 5].map((line) => h('p#more' + line, 'More is wrong.'))];"
+            "refresh.draw(refresh.view, refresh.kept)")
+        self.addCleanup(lambda: browser.script("window.showTroubles = show"))
+        self.assertGreater(browser.script("return scrollY"), place + 50)
+        self.assertEqual(self.seen(), names)
+        self.assertEqual(browser.script("return document.activeElement.textContent"), names[5])
 
     def test_the_keyboard_goes_on_from_a_row_that_was_scrolled_out_of_sight(self):
         browser = self.browser

@@ -23,11 +23,8 @@ extension APICall {
     /// The routes in few words; with `since` those alone that have changed.
     @_optimize(size)
     func table(_ server: LoopServer) async throws(Problem) -> Answer {
-        let table = RouteTable(
-            try await RouteView(server),
-            server.engine,
-            since: try query()[RouteTable.since]
-        )
+        let since = try RouteTable.look(try query()[RouteTable.since])
+        let table = RouteTable(try await RouteView(server), server.engine, since: since)
         var rows: [UInt8] = []
         // Others are told theirs between two pieces.
         for start in stride(from: 0, to: table.count, by: RouteTable.piece) {

@@ -52,7 +52,7 @@ struct RouteHour {
         json.member("count", count)
         json.member("failed", failed)
         json.member("most", most)
-        if let last { json.member("last", last) }
+        json.member("last", last.map { .number(JSONNumber(Int($0))) } ?? JSONValue.null)
         for case (let name, let time?) in times {
             // With a tenth of a millisecond.
             Duration.microseconds(Int64((time * 10).rounded()) * 100).write(name, into: &json)
@@ -64,7 +64,7 @@ struct RouteHour {
             .object([
                 Property("of", .word(["request", "attempt"]), "What is counted."), Property("count", .count),
                 Property("failed", .count), Property("most", .count, "Of a minute."),
-                .maybe("last", .count, "Of the last minute that is over."),
+                Property("last", .orNull(.count), "Of the last minute that is over."),
                 .maybe("p50_ms", Duration.schema), .maybe("p99_ms", Duration.schema),
             ])
         }

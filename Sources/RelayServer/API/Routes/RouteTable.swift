@@ -17,12 +17,12 @@ final class RouteTable: Sendable {
     static let piece = 200
 
     @_optimize(size)
-    init(_ view: RouteView, _ engine: Engine, since: String?) {
+    init(_ view: RouteView, _ engine: Engine, since: Int?) {
         self.view = view
         names = view.names
         history = engine.history.present
         memory = engine.rows
-        look = memory.look(at: names, since: since.flatMap { Int($0) })
+        look = memory.look(at: names, since: since)
     }
 
     var count: Int { names.count }
@@ -81,6 +81,16 @@ final class RouteTable: Sendable {
         .pattern("^[0-9]{1,18}$"),
         "What an earlier answer had as next: tells only of the routes that have changed."
     )
+
+    /// - Throws: `bad_target` for anything but the number of a look.
+    @_optimize(size)
+    static func look(_ text: String?) throws(Problem) -> Int? {
+        guard let text else { return nil }
+        guard text.utf8.count <= 18, text.utf8.allSatisfy(\.isDigit), let number = Int(text) else {
+            throw Problem(.badTarget, "since is what an earlier answer has as next, unchanged")
+        }
+        return number
+    }
 
     private static let members = RouteSituation.members.filter {
         ["name", "state", "last_failure", "pause", "credential", "own_kinds", "oldest_job_at"]
