@@ -23,9 +23,10 @@ def load():
 
 
 class Alertmanager:
-    """`told` is what it has told of: the labels of each alert, once.
+    """`told` has the labels of each alert that it has told of, once.
 
-    Its waits are shorter than they are shipped; without `inhibits` it has no inhibit rules.
+    Its waits are shorter than they are shipped, but longer than a busy machine takes to evaluate all groups of rules;
+    without `inhibits` it has no inhibit rules.
     """
 
     def __init__(self, inhibits=True):
@@ -34,7 +35,7 @@ class Alertmanager:
         threading.Thread(target=self.operator.serve_forever, daemon=True).start()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="alertmanager-"))
         document = load()
-        document["route"].update(group_wait="1s", group_interval="1s")
+        document["route"].update(group_wait="4s", group_interval="1s")
         document["receivers"][0]["webhook_configs"] = [
             {"url": f"http://127.0.0.1:{self.operator.server_port}/", "send_resolved": False}]
         if not inhibits:
