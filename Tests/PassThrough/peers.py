@@ -314,7 +314,7 @@ class Daemon:
         return document
 
     def figures(self):
-        """The counters that do not go by time, as the number of connections does, without those of the paths themselves."""
+        """The counters that do not go by time, as connections do, without those of the paths themselves."""
         figures = {}
         for line in self.ask("/metrics").splitlines():
             if line.startswith("waystation") and not re.search(
