@@ -314,11 +314,12 @@ class Daemon:
         return document
 
     def figures(self):
-        """The counters that do not go by time, without those of the paths themselves."""
+        """The counters that do not go by time, as connections do, without those of the paths themselves."""
         figures = {}
         for line in self.ask("/metrics").splitlines():
             if line.startswith("waystation") and not re.search(
-                    "seconds|bytes|process|uptime|_sum|bucket|loop|time|_ordinary|_promoted", line):
+                    "seconds|bytes|process|uptime|_sum|bucket|loop|time|_ordinary|_promoted"
+                    "|upstream_connections|upstream_handshakes", line):
                 name, value = line.rsplit(" ", 1)
                 figures[name] = value
         return figures
