@@ -347,8 +347,7 @@ let small = ["RelayConfig", "RelayInterface", "RelaySystemd", "WaystationUI", "w
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }
-// Their closures start the tasks of requests and wait for the disk: without copies for them each would cost an allocation.
-// What every job goes through in the store is marked `@_optimize(speed)`.
-for target in package.targets where ["RelayStore", "waystationd"].contains(target.name) {
+// Its closures start the tasks of requests: without copies for them each would cost an allocation.
+for target in package.targets where target.name == "waystationd" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -184,7 +184,6 @@ extension SQLiteJobStore {
         }
     }
 
-    @_optimize(speed)
     package func enqueue(
         _ offered: OfferedJob,
         at now: JobMoment,

@@ -26,7 +26,6 @@ package final class RowMemory: Sendable {
     /// Begun at a moment in milliseconds, since the numbers of another daemon mean nothing to this one.
     init(_ moment: Int64) { memory = Mutex(Memory(latest: Int(moment))) }
 
-    @_optimize(size)
     package func look(at names: [String], since: Int?) -> Look {
         memory.withLock { memory in
             if memory.names != names || memory.began == 0 {
@@ -40,7 +39,6 @@ package final class RowMemory: Sendable {
     }
 
     /// Whether the row is to be told, which is so now.
-    @_optimize(size)
     package func tells(_ index: Int, _ digest: Int, in look: Look) -> Bool {
         memory.withLock { memory in
             guard memory.began == look.began else { return true }

@@ -52,7 +52,6 @@ extension RouteFacts {
     private static let (manyJobs, longWait) = (100, Int64(600_000))
 
     /// The troubles, the one first that its callers and kept jobs suffer from; `credentials` are those in trouble.
-    @_optimize(size)
     package func troubles(_ credentials: [String: TroubleKind], _ wall: Int64) -> [Trouble] {
         var found = pause.map { [paused($0)] } ?? failing(credentials) + spared
         found += forced
@@ -96,7 +95,6 @@ extension RouteFacts {
         return trouble
     }
 
-    @_optimize(size)
     private func paused(_ pause: RoutePause) -> Trouble {
         let who = pause.by.map(\.description) ?? pause.rule.map { "rule \($0)" }
         var trouble = Trouble(
@@ -132,7 +130,6 @@ extension RouteFacts {
     private var isFailing: Bool { condition == .failing || condition == .degraded }
 
     /// Upstreams that fail, or the credential for want of which the route does, worst first.
-    @_optimize(size)
     private func failing(_ credentials: [String: TroubleKind]) -> [Trouble] {
         var failing = upstreams.filter {
             !$0.isCut && ($0.isOpen || isFailing && upstreams.count > 1 && $0.isFailing)

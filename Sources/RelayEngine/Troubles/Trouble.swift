@@ -165,7 +165,6 @@ extension Trouble {
     }
 
     /// One sentence on what is wrong.
-    @_optimize(size)
     package var cause: String {
         let (count, isOne) = (count ?? 0, count == 1)
         switch kind {
@@ -209,7 +208,6 @@ extension Trouble {
     }
 
     /// The one call that helps; nil where there is none, or where it takes a call for each of several routes.
-    @_optimize(size)
     package var action: Action? {
         let route = routes.count == 1 ? routes.keys.first : nil
         switch kind {

@@ -6,7 +6,6 @@ import RelayRoute
 
 extension Troubles {
     /// Of the daemon as it is now; jobs are counted as of the last sweep, so that a store that does not answer is told of.
-    @_optimize(size)
     package init(_ engine: Engine, _ durable: DurableJobs, _ daemon: DaemonFacts) {
         let (snapshot, counters, clock) = (engine.snapshot, durable.watch.counters, engine.time)
         let (now, wall) = (clock.now(), clock.wallMilliseconds())

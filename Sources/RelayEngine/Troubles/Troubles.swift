@@ -20,7 +20,6 @@ package struct Troubles: Sendable {
     package let failuresPerMinute: Int
 
     /// Groups those of one kind and one subject.
-    @_optimize(size)
     package init(_ found: some Sequence<Trouble>) {
         var groups: [String: Trouble] = [:]
         for trouble in found {
@@ -74,7 +73,6 @@ package struct DaemonFacts: Sendable {
     private static let longBlock: Int64 = 2
 
     /// The troubles at the moment `wall`, in milliseconds since 1970 UTC.
-    @_optimize(size)
     package func troubles(_ wall: Int64) -> [Trouble] {
         var found: [Trouble] = []
         func add(_ isSo: Bool, _ kind: TroubleKind, since: Int64? = nil, _ told: String? = nil) {

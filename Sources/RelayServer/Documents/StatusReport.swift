@@ -188,7 +188,6 @@ extension StorageState: WordValue {}
 
 extension StatusReport {
     /// One line for the service manager.
-    @_optimize(size)
     package var line: String {
         if engine.isDraining { return "Draining: \(engine.inFlight + durable.inFlight) in flight" }
         var succeeded: UInt64 = 0

@@ -151,7 +151,6 @@ private struct TroubleCall {
     var document: [JSONValue.Member] = []
     var command: String
 
-    @_optimize(size)
     init(_ action: Trouble.Action) {
         switch action {
         case .reload: (word, role, path, command) = ("Reload", .admin, "/v1/reload", "reload")

@@ -9,7 +9,6 @@ package enum OpenAPI {
     /// The document, indented, ending in a line feed.
     package static let json = document.encodedPretty() + [UInt8(ascii: "\n")]
 
-    @_optimize(size)
     static var document: JSONValue {
         var problems = ProblemReplies()
         var paths = APICall.Resource.all.map { path, resource in

@@ -5,7 +5,6 @@ import RelayJSON
 import RelayRoute
 
 extension Operation {
-    @_optimize(size)
     func json(
         role: Role,
         query: [any QueryParameter],

@@ -8,7 +8,6 @@ import RelayRoute
 
 extension APICall.JobPart {
     /// The part of the contract about one of its methods.
-    @_optimize(size)
     func operation(_ method: Method) -> Operation {
         switch self {
         case .whole where method == .delete:
@@ -108,7 +107,6 @@ extension APICall.JobPart {
 }
 
 extension Operation {
-    @_optimize(size)
     static var listJobs: Operation {
         Operation(.jobs, "listJobs", "Kept jobs")
             .says(
@@ -118,7 +116,6 @@ extension Operation {
             .gives(Reply("The jobs.", "JobList", [.link])).refuses(Problem.Code.ofStore + [.routeNotFound])
     }
 
-    @_optimize(size)
     static var submitJobs: Operation {
         Operation(.jobs, "submitJobs", "Hand over a job as a document, or an array of them")
             .says(
@@ -173,7 +170,6 @@ extension Operation {
             .refuses(Problem.Code.ofAcceptance + [.unsupportedMediaType, .invalidJob])
     }
 
-    @_optimize(size)
     static var streamJobs: Operation {
         let lines = #"{"id":"a","route":"billing","mode":"async"}"# + "\n" + #"{"route":"billing"}"# + "\n"
         return Operation(.jobs, "streamJobs", "Many jobs on one connection")
@@ -189,7 +185,6 @@ extension Operation {
             .refuses([.unsupportedMediaType])
     }
 
-    @_optimize(size)
     static var readEvents: Operation {
         Operation(.jobs, "readEvents", "What happens, as it happens")
             .says(

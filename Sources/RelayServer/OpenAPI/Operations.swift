@@ -5,7 +5,6 @@ import RelayJSON
 
 extension APICall.Resource {
     /// The part of the contract about one of its methods.
-    @_optimize(size)
     func operation(_ method: Method) -> Operation {
         switch self {
         case .version:

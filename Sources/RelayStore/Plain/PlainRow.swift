@@ -33,7 +33,6 @@ struct PlainRow {
     }
 
     /// Writes the record of a job that is accepted, with the checksum.
-    @_optimize(speed)
     static func write(
         _ offered: OfferedJob,
         _ body: [UInt8],

@@ -79,7 +79,6 @@ extension JobRecord {
         return writer.sealed(at: position)
     }
 
-    @_optimize(speed)
     func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(id.high)
@@ -114,7 +113,6 @@ extension JobRecord {
         try self.init(from: &reader)
     }
 
-    @_optimize(speed)
     init(from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         self.init(

@@ -9,7 +9,6 @@ extension StoreWriter {
         return answers
     }
 
-    @_optimize(speed)
     func enqueue(_ offered: OfferedJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         try advance(to: moment)
         let answer = try put(offered, at: moment)
@@ -18,7 +17,6 @@ extension StoreWriter {
         return answer
     }
 
-    @_optimize(speed)
     private func put(_ offered: OfferedJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         if offered.job.lacksCapacity {
             let known = try offered.job.idempotency.flatMap { key throws(StoreError) in

@@ -5,7 +5,6 @@ import RelayJobs
 ///
 /// Any other change of one first makes it a row of `job` with all that goes with that (`unfold`, with `save`).
 extension StoreWriter {
-    @_optimize(speed)
     func acceptPlain(
         _ offered: OfferedJob,
         _ bytes: [UInt8],
@@ -78,7 +77,6 @@ extension StoreWriter {
         noteReady(columns.route, dueAt: .max)
     }
 
-    @_optimize(speed)
     private func insert(
         _ offered: OfferedJob,
         _ body: [UInt8],
@@ -103,7 +101,6 @@ extension StoreWriter {
     }
 
     /// Settles a plain job that has succeeded at its first attempt; nil of everything else.
-    @_optimize(speed)
     func settlePlain(_ settlement: Settlement) throws(StoreError) -> Settlement.Answer? {
         let token = settlement.token
         guard let job = plain.running[token.position], job.token == token.number, job.id == token.id,
@@ -137,7 +134,6 @@ extension StoreWriter {
     }
 
     /// A plain job as it was accepted.
-    @_optimize(speed)
     func storedPlain(_ seq: Int64) throws(StoreError) -> PlainRow? {
         if let known = lately[seq] { return known }
         return try database.plain(seq)
@@ -202,7 +198,6 @@ extension StoreWriter {
     }
 
     /// - Returns: false when there is a job with this id.
-    @_optimize(speed)
     func insertID(_ id: JobID, _ seq: Int64) throws(StoreError) -> Bool {
         let insert = try database.statement(
             "INSERT INTO id(id, seq) VALUES(?, ?) ON CONFLICT(id) DO NOTHING"

@@ -11,7 +11,6 @@ extension StoreWriter {
     /// Claims the plain job that is the first of its queue.
     ///
     /// - Returns: false when it could not be, and is in the queue no more.
-    @_optimize(speed)
     func claimPlain(
         _ next: PlainLine.Job,
         _ lane: JobQueue,
@@ -73,7 +72,6 @@ extension StoreWriter {
     }
 
     /// A plain job that waits; nil once what can be done about one that is damaged has been done.
-    @_optimize(speed)
     private func soundPlain(_ seq: Int64, _ route: Int64) throws(StoreError) -> PlainRow? {
         do throws(StoreError) {
             // One that was born running waits nowhere.

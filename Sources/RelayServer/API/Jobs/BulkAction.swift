@@ -35,7 +35,6 @@ struct BulkAction {
     static let ratePattern = "^(?!0+/)[0-9]{1,7}/[smh]$"
     static let cursorPattern = String(JobCursor.pattern.dropLast()) + "([.][0-9a-z]{1,9})?$"
 
-    @_optimize(size)
     init(_ document: [UInt8]) throws(Problem) {
         let value = try JSONValue(document, as: "the action", or: .invalidJob)
         var reader = SubmissionReader()

@@ -21,7 +21,6 @@ extension APICall {
     }
 
     /// The routes in few words; with `since` those alone that have changed.
-    @_optimize(size)
     func table(_ server: LoopServer) async throws(Problem) -> Answer {
         let since = try RouteTable.look(try query()[RouteTable.since])
         let table = RouteTable(try await RouteView(server), server.engine, since: since)

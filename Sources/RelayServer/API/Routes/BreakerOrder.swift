@@ -19,7 +19,6 @@ struct BreakerOrder {
     /// The word that leaves the breaker to itself.
     static let auto = "auto"
 
-    @_optimize(size)
     init(_ document: [UInt8]) throws(Problem) {
         let value = try JSONValue(document, as: "the order", or: .badRequest)
         var reader = SubmissionReader()

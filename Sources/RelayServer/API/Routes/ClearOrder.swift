@@ -13,7 +13,6 @@ struct ClearOrder {
     private(set) var requests: String?
 
     /// No document says nothing.
-    @_optimize(size)
     init(_ document: [UInt8]) throws(Problem) {
         guard !document.isEmpty else { return }
         let value = try JSONValue(document, as: "the order", or: .badRequest)

@@ -11,7 +11,6 @@ struct PauseOrder {
     static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(365 * 86_400)
 
     /// No document says nothing.
-    @_optimize(size)
     init(_ document: [UInt8]) throws(Problem) {
         guard !document.isEmpty else { return }
         let value = try JSONValue(document, as: "the pause", or: .badRequest)

@@ -18,7 +18,6 @@ struct RouteHour {
     private static let recent = 5
 
     /// Nil of one that was idle.
-    @_optimize(size)
     init?(_ columns: [HistoryMachine.Column?], of route: RouteSituation) {
         var (requests, attempts, isAlone) = (false, false, false)
         for case let column? in columns {
@@ -46,7 +45,6 @@ struct RouteHour {
         }
     }
 
-    @_optimize(size)
     func write(_ json: inout JSONObjectWriter) {
         json.member("of", isOfAttempts ? "attempt" : "request")
         json.member("count", count)
@@ -60,13 +58,11 @@ struct RouteHour {
     }
 
     static var schema: Schema {
-        @_optimize(size) get {
-            .object([
-                Property("of", .word(["request", "attempt"]), "What is counted."), Property("count", .count),
-                Property("failed", .count), Property("most", .count, "Of a minute."),
-                Property("last", .orNull(.count), "Of the last minute that is over."),
-                .maybe("p50_ms", Duration.schema), .maybe("p99_ms", Duration.schema),
-            ])
-        }
+        .object([
+            Property("of", .word(["request", "attempt"]), "What is counted."), Property("count", .count),
+            Property("failed", .count), Property("most", .count, "Of a minute."),
+            Property("last", .orNull(.count), "Of the last minute that is over."),
+            .maybe("p50_ms", Duration.schema), .maybe("p99_ms", Duration.schema),
+        ])
     }
 }

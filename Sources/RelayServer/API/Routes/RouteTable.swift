@@ -16,7 +16,6 @@ final class RouteTable: Sendable {
     /// Rows that are composed at once.
     static let piece = 200
 
-    @_optimize(size)
     init(_ view: RouteView, _ engine: Engine, since: Int?) {
         self.view = view
         names = view.names
@@ -28,7 +27,6 @@ final class RouteTable: Sendable {
     var count: Int { names.count }
 
     /// The rows of one piece that are told, each with a comma behind it.
-    @_optimize(size)
     func rows(from start: Int) -> [UInt8] {
         var rows: [UInt8] = []
         for index in start..<min(names.count, start + RouteTable.piece) {
@@ -41,7 +39,6 @@ final class RouteTable: Sendable {
     }
 
     /// The document of these rows.
-    @_optimize(size)
     func document(_ rows: [UInt8]) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("next", look.number)
@@ -50,7 +47,6 @@ final class RouteTable: Sendable {
         return json.bytes
     }
 
-    @_optimize(size)
     private func row(_ name: String) -> [UInt8] {
         let route = view[name]
         var json = JSONObjectWriter()
@@ -83,7 +79,6 @@ final class RouteTable: Sendable {
     )
 
     /// - Throws: `bad_target` for anything but the number of a look.
-    @_optimize(size)
     static func look(_ text: String?) throws(Problem) -> Int? {
         guard let text else { return nil }
         guard text.utf8.count <= 18, text.utf8.allSatisfy(\.isDigit), let number = Int(text) else {
@@ -98,23 +93,21 @@ final class RouteTable: Sendable {
     }
 
     static var schema: Schema {
-        @_optimize(size) get {
-            let row =
-                members.map(\.property) + [
-                    .maybe("queued", .count, "Kept jobs that are not over."), .maybe("dead", .count),
-                    .maybe("breakers", .map(.text), "Of upstreams whose breaker is not closed, its state."),
-                    .maybe("hour", RouteHour.schema, "Of a route that was not idle in the last hour."),
-                ]
-            return .object([
-                Property("next", .count),
-                Property(
-                    "whole",
-                    .boolean,
-                    "Whether these are all routes, in place of those that were told before."
-                ),
-                Property("routes", .list(.object(row))),
-            ])
-        }
+        let row =
+            members.map(\.property) + [
+                .maybe("queued", .count, "Kept jobs that are not over."), .maybe("dead", .count),
+                .maybe("breakers", .map(.text), "Of upstreams whose breaker is not closed, its state."),
+                .maybe("hour", RouteHour.schema, "Of a route that was not idle in the last hour."),
+            ]
+        return .object([
+            Property("next", .count),
+            Property(
+                "whole",
+                .boolean,
+                "Whether these are all routes, in place of those that were told before."
+            ),
+            Property("routes", .list(.object(row))),
+        ])
     }
 }
 
