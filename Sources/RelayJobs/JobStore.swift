@@ -87,7 +87,8 @@ package protocol JobStore: AnyObject, Sendable {
     /// Begins a body that is too large for memory.
     func spool() async throws(StoreError) -> any BodySpool
 
-    func counters(at now: JobMoment) async throws(StoreError) -> JobCounters
+    /// `due` is empty unless it is asked for: it is looked up for each route that has jobs.
+    func counters(at now: JobMoment, withDue: Bool) async throws(StoreError) -> JobCounters
 
     /// Unfinished jobs that have failed by the kind of their last failure and by age, as `JobCounters.ages` has them;
     /// of one route, or of all.

@@ -86,8 +86,8 @@ extension LateJobStore: JobStore {
 
     package func spool() async throws(StoreError) -> any BodySpool { try await inUse().spool() }
 
-    package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
-        try await inUse().counters(at: now)
+    package func counters(at now: JobMoment, withDue: Bool) async throws(StoreError) -> JobCounters {
+        try await inUse().counters(at: now, withDue: withDue)
     }
 
     package func failures(

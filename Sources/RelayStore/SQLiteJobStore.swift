@@ -365,8 +365,8 @@ extension SQLiteJobStore {
         }
     }
 
-    package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
-        try await read { reader throws(StoreError) in try reader.counters(at: now) }
+    package func counters(at now: JobMoment, withDue: Bool) async throws(StoreError) -> JobCounters {
+        try await read { reader throws(StoreError) in try reader.counters(at: now, withDue: withDue) }
     }
 
     package func failures(

@@ -94,7 +94,7 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(raw.stdout, whole.body)
         self.assertRegex(self.run_command("cat", job, "--response", "--headers"), r"^HTTP/1\.1 200 OK\r\n")
         told = self.run_command("explain", job.lower())
-        self.assertRegex(told, rf"^Job {job} · up · POST /ok · 5 B · from uid \d+ · label order=1\n")
+        self.assertRegex(told, rf"^Job {job} · up · POST /ok · 5 B · from \S+ \(uid \d+\) · label order=1\n")
         self.assertIn("accepted      durable, with an idempotency key\n", told)
         self.assertRegex(told, r"attempt 1 .* 200 in .*\n.* succeeded: answered 200\n$")
         self.run_command("explain", job[:20], code=2)

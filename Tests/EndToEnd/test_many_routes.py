@@ -73,6 +73,9 @@ class ManyRoutes(RelayTest):
         answered = ask(self.relay.control, "GET", "/v1/history?route=svc-5,svc-2")
         self.assertEqual([one["name"] for one in answered.json()["routes"]], ["svc-5", "svc-2"])
         self.assertEqual(ask(self.relay.control, "GET", "/v1/history?route=svc-5,none").json()["code"], "route_not_found")
+        for names in ["svc-5", "svc-2", "svc-5"], [f"svc-{number}" for number in range(201)]:
+            refused = ask(self.relay.control, "GET", "/v1/history?route=" + ",".join(names))
+            self.assertEqual(refused.json()["code"], "bad_target", "each once, and 200 at most")
 
     def test_the_first_request_after_a_reload_waits_for_what_its_own_route_needs(self):
         first, next = [], []

@@ -1,6 +1,7 @@
 """An operator's action that says what was seen does nothing where something else is so by now."""
 
 import json
+import threading
 import unittest
 
 from caller import ask
@@ -48,8 +49,36 @@ class Seen(RelayTest):
         self.refused(self.act("POST", "/v1/routes/up/limits/clear", None, before), 412, "precondition_failed")
         self.assertEqual(self.route()["upstreams"][0]["breaker"], "forced_open")
         self.assertEqual(self.act("PUT", "/v1/routes/up/breaker", {"state": "auto"}, "*").status, 412, "a tag of that name is none")
+        kept = self.route()["revision"]
+        self.assertEqual(self.act("PUT", "/v1/routes/up/breaker", {"state": "open", "for": "1d"}, kept).status, 200)
+        self.refused(self.act("PUT", "/v1/routes/up/breaker", {"state": "open"}, kept), 412, "precondition_failed", "forced_open")
         self.assertEqual(self.act("PUT", "/v1/routes/up/breaker", {"state": "auto"}).status, 200)
         self.assertEqual(self.route()["revision"], before)
+
+    def test_of_many_who_pause_a_route_as_it_is_one_does(self):
+        before, answers = self.route()["revision"], []
+        threads = [threading.Thread(target=lambda number=number: answers.append(self.act(
+            "POST", "/v1/routes/up/pause", {"reason": f"number {number}"}, before).status)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        self.assertEqual(sorted(answers), [200] + [412] * 7)
+
+    def test_a_route_that_is_not_there_is_not_there_whatever_was_seen(self):
+        for method, path in ("POST", "pause"), ("POST", "resume"), ("PUT", "breaker"), ("POST", "limits/clear"):
+            document = {"state": "open"} if path == "breaker" else None
+            self.refused(self.act(method, f"/v1/routes/none/{path}", document, "x"), 404, "route_not_found")
+
+    def test_the_call_of_a_trouble_says_what_it_is_for(self):
+        self.assertEqual(self.act("POST", "/v1/routes/up/pause", {"reason": "first"}).status, 200)
+        trouble = next(one for one in self.act("GET", "/v1/troubles").json()["troubles"] if one["kind"] == "route_paused")
+        seen = trouble["action"]["seen"]
+        self.assertEqual(seen, self.route()["revision"])
+        self.act("POST", "/v1/routes/up/resume")
+        self.act("POST", "/v1/routes/up/pause", {"reason": "data loss, do not resume"})
+        self.refused(self.act("POST", trouble["action"]["path"], None, seen), 412, "precondition_failed", "data loss")
+        self.assertEqual(self.route()["pause"]["reason"], "data loss, do not resume")
 
     def test_requests_leave_the_revision_of_their_route_as_it_is(self):
         before = self.route()["revision"]

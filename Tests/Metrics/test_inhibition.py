@@ -39,8 +39,12 @@ CAUSES = {
          ("BacklogGrowing", "route credential")]),
     "credential-refused": (
         {"WaystationCredentialRefused"},
-        [("CredentialRefused", "credential"), ("RouteFailing", "route credential"),
+        [("CredentialRefused", "credential refused"), ("RouteFailing", "route credential refused"),
          ("UpstreamFailing", "route upstream"), ("BreakerOpen", "route upstream")]),
+    "credential-refused-and-another-outage": (
+        {"WaystationCredentialRefused", "WaystationRouteFailing"},
+        [("CredentialRefused", "credential refused"), ("RouteFailing", "route=one credential refused"),
+         ("RouteFailing", "route=two credential"), ("UpstreamFailing", "route=two upstream")]),
     "route-paused": (
         {"WaystationRoutePaused"}, [("RoutePaused", "route"), ("BacklogGrowing", "route"), ("JobTooOld", "route")]),
     "queue-full": (

@@ -24,8 +24,10 @@ while (walker.nextNode()) {
   if (!text || !node.checkVisibility({ visibilityProperty: true }) || node.closest('noscript, svg, option') || isClipped(node)) continue;
   const range = document.createRange();
   range.selectNodeContents(walker.currentNode);
-  for (const box of range.getClientRects()) {
-    if (box.width > 1 && box.top < innerHeight * 3) boxes.push([box, text, node]);
+  // A part that does not fit is not seen: it lies over nothing, and is looked for below.
+  const edge = node.closest('td, th')?.getBoundingClientRect().right ?? Infinity;
+  for (const { left, right, top, bottom, width } of range.getClientRects()) {
+    if (width > 1 && left < edge && top < innerHeight * 3) boxes.push([{ left, right: Math.min(right, edge), top, bottom }, text, node]);
   }
 }
 const over = [];
@@ -35,7 +37,7 @@ for (let one = 0; one < boxes.length; one += 1) {
     const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
     const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
     // Lines of one text may touch; what scrolls in a box of its own is not on top of what stands beside it.
-    if (width > 2 && height > 4 && boxes[one][2].closest('.scroll') === boxes[other][2].closest('.scroll')) {
+    if (width > 2 && height > 4 && boxes[one][2] !== boxes[other][2] && boxes[one][2].closest('.scroll') === boxes[other][2].closest('.scroll')) {
       over.push(boxes[one][1].slice(0, 40) + ' | ' + boxes[other][1].slice(0, 40));
     }
   }

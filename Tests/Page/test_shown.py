@@ -75,6 +75,14 @@ class Shown(PageTest):
                 self.assertEqual(shown, told)
             time.sleep(0.2)
 
+    def test_a_breaker_that_is_not_closed_stands_in_the_table_of_routes(self):
+        self.scene.api("PUT", "/v1/routes/ok/breaker", {"state": "open"})
+        self.addCleanup(self.scene.api, "PUT", "/v1/routes/ok/breaker", {"state": "auto"})
+        self.view("#/", "Routes")
+        row = self.browser.wait(
+            lambda: next((row for row in self.rows("Routes") if row["Route"] == "ok" and "u1" in row.get("Breaker", "")), None), "its row says so")
+        self.assertIn("forced open", row["Breaker"])
+
     def test_a_job_is_told_in_the_words_of_explain_whatever_became_of_it(self):
         scene = self.scene
         api = scene.api

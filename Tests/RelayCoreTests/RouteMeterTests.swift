@@ -95,7 +95,7 @@ struct RouteMeterTests {
         let meter = upstreams[0]
         #expect(meter[.opened] == 3 && meter[.microseconds] == 42_000)
         #expect(meter[.fullHandshakes] == 1 && meter[.resumedHandshakes] == 1)
-        #expect(meter.attempts.count - meter[.unserved] == 2)
+        #expect(meter[.reused] == 2)
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct RowMemoryTests {
 
     @Test("All are told to whoever names no look, one of before or one to come")
     func whole() {
-        for since in [nil, 0, 1_000, 1_000_000] {
+        for since in [nil, 0, 1_000, 1_000_000, 1_000_000_000] {
             let look = look(since: since)
             #expect(look.isWhole)
             #expect(told([1, 2, 3], in: look) == [0, 1, 2])

@@ -8,6 +8,18 @@ import Testing
 struct BulkActionTests {
     private func parse(_ document: String) throws -> BulkAction { try BulkAction(Array(document.utf8)) }
 
+    @Test("Others match where another number does, and where not all was looked at only where more do")
+    func seen() throws {
+        func means(_ seen: String, _ count: Int, _ isWhole: Bool) throws -> Bool {
+            try parse(#"{"action":"drop","filter":{}\#(seen)}"#).means(others: count, isWhole)
+        }
+        for isWhole in [true, false] {
+            #expect(try !means("", 7, isWhole) && !means(#","seen":7"#, 7, isWhole))
+            #expect(try means(#","seen":7"#, 8, isWhole))
+            #expect(try means(#","seen":7"#, 6, isWhole) == isWhole)
+        }
+    }
+
     @Test(
         "It counts and does nothing, and spares what may have been carried out, unless it says otherwise",
         arguments: [

@@ -118,7 +118,7 @@ struct CrashTests {
             ended += claims.count
         }
         #expect(ended == open)
-        let counters = try await store.counters(at: now)
+        let counters = try await store.counters(at: now, withDue: true)
         #expect(counters.counts.values.reduce(0, +) == found.count)
         await store.close()
     }

@@ -35,7 +35,7 @@ struct JobPastTests {
             #expect(attempts.last?.next == .respondAndKeep(.placeholder))
             #expect(attempts.map(\.resentBy) == [nil, "later"])
         }
-        let counters = try await bench.store.counters(at: bench.now)
+        let counters = try await bench.store.counters(at: bench.now, withDue: true)
         #expect(counters.counts[JobCounters.Group(route: "hooks", state: .retrying)] == 1)
         #expect(counters.counts[JobCounters.Group(route: "hooks", state: .scheduled)] ?? 0 == 0)
         #expect(try await bench.claim().isEmpty)

@@ -159,7 +159,7 @@ struct RefusedStoreTests {
         #expect(Files.read(path).count > 32 << 20)
         Files.write(path, [0xFF, 0xFF], at: try Self.root("tally", path))
         let store = try await Self.open(scratch.path)
-        await #expect(throws: StoreError.self) { try await store.counters(at: Self.now) }
+        await #expect(throws: StoreError.self) { try await store.counters(at: Self.now, withDue: true) }
         await store.close()
         for _ in 0..<2 {
             let error = try #require(await Self.refusal(scratch.path))

@@ -216,7 +216,7 @@ final class StoreBench {
     func state(_ id: JobID) async throws -> JobState? { try await store.job(id)?.state }
 
     func counts() async throws -> [JobState: Int] {
-        try await store.counters(at: now).counts.reduce(into: [:]) {
+        try await store.counters(at: now, withDue: true).counts.reduce(into: [:]) {
             $0[$1.key.state, default: 0] += $1.value
         }
     }

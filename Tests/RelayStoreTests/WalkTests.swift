@@ -231,9 +231,9 @@ extension Walk {
         let counted = left.reduce(into: [JobCounters.Group: Int]()) {
             $0[JobCounters.Group(route: $1.record.route, state: $1.state), default: 0] += 1
         }
-        let counters = try await disk.store.counters(at: disk.now)
+        let counters = try await disk.store.counters(at: disk.now, withDue: true)
         #expect(counters.counts.filter { $0.value != 0 } == counted, "\(place)")
-        let others = try await memory.store.counters(at: memory.now)
+        let others = try await memory.store.counters(at: memory.now, withDue: true)
         #expect(others.counts == counters.counts && others.ages == counters.ages, "\(place)")
         #expect(others.next == counters.next, "\(place)")
         // By a clock that has stepped, or a date that was over, they have been due for longer or not as long.

@@ -297,7 +297,7 @@ extension MemoryJobStore {
         throw StoreError(.full, "cannot keep a body in a file: this store keeps all bodies in memory")
     }
 
-    package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+    package func counters(at now: JobMoment, withDue: Bool) async throws(StoreError) -> JobCounters {
         try faults.read()
         return try access { state in
             var counters = JobCounters()
@@ -312,7 +312,9 @@ extension MemoryJobStore {
                 if machine.state.isTerminal { continue }
                 counters.oldest[route] = min(counters.oldest[route] ?? .max, entry.created)
                 let due = state.timeline.wall(ofLine: machine.runAt)
-                if due <= now.wall, machine.isReady || [.scheduled, .running].contains(machine.state) {
+                if withDue, due <= now.wall,
+                    machine.isReady || [.scheduled, .running].contains(machine.state)
+                {
                     counters.due[route] = min(counters.due[route] ?? .max, due)
                 }
                 if machine.isReady, due > now.wall {

@@ -3,6 +3,8 @@ const DOUBTS = ["outcome_unknown", "not_repeatable"];
 // `said` has the upstream's words of a group, `tried` the job of it that somebody has retried.
 const deads = { at: 0, count: -1, groups: [], isWhole: true, said: new Map(), tried: new Map() };
 const DEAD_PAGES = 4;
+// Groups that are shown.
+const DEAD_GROUPS = 50;
 // Groups whose words are read, those with the most jobs first.
 const SAID = 8;
 
@@ -56,13 +58,13 @@ function addDead(groups, job) {
   const group = groups.get(key) || {
     key, kind: failure.kind, status: failure.status, doubt, route: job.route,
     title: failureWord(failure) || end,
-    count: 0, ends: {}, oldest: job.created_at, newest: job.created_at, first: job.finished_at, sample: job.id,
+    count: 0, ends: {}, oldest: job.created_at, newest: job.created_at, first: job.finished_at, sample: job.id, version: job.version,
   };
   group.count += 1;
   group.ends[end] = (group.ends[end] || 0) + 1;
   if (job.created_at < group.oldest) group.oldest = job.created_at;
   if (job.finished_at < group.first) group.first = job.finished_at;
-  if (job.created_at > group.newest) [group.newest, group.sample] = [job.created_at, job.id];
+  if (job.created_at > group.newest) [group.newest, group.sample, group.version] = [job.created_at, job.id, job.version];
   groups.set(key, group);
 }
 
@@ -81,21 +83,22 @@ function changed({ first, route: name }, { status, routes, history }) {
   // Some moments have whole seconds.
   const since = marks.filter(([at]) => parsed(at) + 999 >= parsed(first)).slice(-4);
   const route = routes?.find(one => one.name === name);
-  const acted = route?.upstreams.filter(hasActed) || [];
+  const breakers = Object.entries(route?.breakers || {});
   return [
-    since.length ? since.map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text]) : "nothing that is on record",
-    route && ["; the route is ", badge("route", route.state)], acted.map(({ name: upstream, breaker }) => [`, ${upstream} `, badge("", breaker)]),
+    since.length ? since.map(([at, text], index) => [index ? " · " : "", when(at, moment(at)), " ", text])
+      : found ? "nothing that is on record" : "not read yet",
+    route && ["; the route is ", badge("route", route.state)], breakers.map(([upstream, breaker]) => [`, ${upstream} `, badge("", breaker)]),
   ];
 }
 
 // One of them before the others, which shows whether the cause is mended.
-const tryOne = ({ key, sample, doubt }) => action("Try one…", "operate", () => ({
+const tryOne = ({ key, sample, version, doubt }) => action("Try one…", "operate", () => ({
   title: `Retry job ${sample} alone`,
   text: [meaning("job_action", "retry").text, doubt && ` ${sentence(DOUBT)}`],
   command: () => command("jobs", "retry", sample),
   button: () => "Retry",
   run: async () => {
-    await ask("POST", `${jobURL(sample)}/retry`);
+    await ask("POST", `${jobURL(sample)}/retry`, null, null, `v${version}`);
     deads.tried.delete(key);
     deads.tried.set(key, { id: sample });
     if (deads.tried.size > SAID) deads.tried.delete(deads.tried.keys().next().value);
@@ -123,7 +126,7 @@ function showDead({ groups, isWhole }, found) {
   return section("dead", "Dead letters by cause",
     !isWhole && h("p.note", `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
     table("Dead letters by cause", ["Said", "Kind", "Count.n", "Oldest.n", "Newest.n", "Route", "Ended as", "Since the first died", "Sample", "Act.acts"],
-      groups.slice(0, 50).map(group => {
+      groups.slice(0, DEAD_GROUPS).map(group => {
         const { words = "", upstream } = deads.said.get(group.key) || {};
         const ends = Object.keys(group.ends);
         return {

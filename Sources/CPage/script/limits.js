@@ -8,9 +8,6 @@ function pauseText(route) {
     pause.rule && ` (rule "${pause.rule}")`);
 }
 
-// Whether its breaker does anything now.
-const hasActed = upstream => !["closed", "off"].includes(upstream.breaker);
-
 // The breaker of an upstream as `waystation limits` tells it; null where it is off.
 function breakerText(upstream) {
   const word = upstream.breaker;

@@ -3,7 +3,7 @@
 async function readRoute(name, signal) {
   const found = await parts({
     troubles: readTroubles(signal), route: read("/v1/routes/" + encodeURIComponent(name), signal), status: read("/v1/status", signal),
-    history: hourly(name, signal), shape: read(query("/v1/shape", { by: "failure_kind", route: name }), signal),
+    history: hourly([name], signal), shape: read(query("/v1/shape", { by: "failure_kind", route: name }), signal),
   });
   if (!found.route) throw found.missing.route;
   found.route = whole(found.route);

@@ -33,8 +33,9 @@ const COLUMNS = {
     const hour = hourOf(history, route);
     return hour ? failedText(hour) : percent(route.hour.failed, route.hour.count);
   }],
-  times: ["p50 / p99 now.n", ({ hour }) => hour?.p99_ms ?? hour?.p50_ms, ({ hour }) => `${took(hour.p50_ms)} / ${took(hour.p99_ms ?? hour.p50_ms)}`],
-  breaker: ["Breaker.breaker", route => route.breakers?.length, route => route.breakers.map(({ name, breaker }) => [badge("", breaker), " ", name, " "])],
+  times: ["p50 / p99 now.n times", ({ hour }) => hour?.p99_ms ?? hour?.p50_ms, ({ hour }) => `${took(hour.p50_ms)} / ${took(hour.p99_ms ?? hour.p50_ms)}`],
+  breaker: ["Breaker.breaker", ({ breakers }) => breakers && Object.keys(breakers).length, ({ breakers }) =>
+    Object.entries(breakers).map(([name, breaker]) => [badge("", breaker), " ", name, " "])],
   credential: ["Credential", (route, { credentials }) => credentialOf(route, credentials), (route, { credentials }) =>
     credentials.has(route.credential) ? badge("credential", credentialOf(route, credentials)) : "not fetched"],
   queued: ["Queued.n", route => route.queued, route => jobsOf(route.name, { state: WAITING }, amount(route.queued))],
@@ -59,8 +60,11 @@ function arranged(routes, troubles, { name = "", sort = "" }, context) {
 function hoursOf(routes, troubles, values, signal) {
   const all = arranged(routes, troubles, values, { credentials: new Map() });
   const [from, to] = all.length > TALL ? tall.range(all.length) : [0, all.length];
-  const names = all.slice(from, to).filter(route => route.hour).map(route => route.name);
-  return names.length ? hourly(names.join(","), signal) : null;
+  const drawn = all.slice(from, to).filter(route => route.hour).map(route => route.name);
+  // And those of the dead letters, since which something may have changed.
+  const known = new Set(routes.filter(route => route.state !== "unconfigured").map(route => route.name));
+  const names = new Set([...drawn, ...deads.groups.slice(0, DEAD_GROUPS).map(group => group.route).filter(name => known.has(name))]);
+  return names.size ? hourly([...names], signal) : null;
 }
 
 function showRoutes(status, routes, troubles, history, values) {

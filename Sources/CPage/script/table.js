@@ -29,8 +29,11 @@ function table(caption, titles, found, classes = "", sorting = {}) {
     // Nothing stands for what is not there, and on a card it has no room.
     if (content === "–") return h(`td.${look} void#${index}`, { role: "cell", "data-title": title });
     const kind = `.${look}#${index}`;
-    return index ? h("td" + kind, { role: "cell", "data-title": title }, h("span", content))
+    const node = index ? h("td" + kind, { role: "cell", "data-title": title }, h("span", content))
       : h("th" + kind, { role: "rowheader", scope: "row", "data-title": title }, content);
+    // There it may be cut off.
+    if (isTall && node.textContent) node.title = node.textContent;
+    return node;
   };
   const line = (row, index) => h(`tr.${row.class || ""}#${row.key}`, { role: "row", "aria-rowindex": isTall && index + 2 },
     (row.has ? row.cells() : row.cells).map((content, index) => told[index] && cell(content, index)));

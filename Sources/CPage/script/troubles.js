@@ -52,12 +52,12 @@ function commandOf({ remedy, action: order, routes }) {
 }
 
 // The one thing that helps at once: what is for many jobs counts them first.
-function troubleAction({ cause, remedy, action: { word, role, method, path, document: body, command: line } }) {
+function troubleAction({ cause, remedy, action: { word, role, method, path, document: body, command: line, seen } }) {
   if (path === "/v1/jobs/actions") return bulkAction(body.action, body.filter, word + "…");
   return action(word + "…", role, () => ({
     title: word, text: `${cause} ${remedy}`, button: () => word, command: () => line + socketOption(),
     run: async () => {
-      await ask(method, path, body);
+      await ask(method, path, body, null, seen);
       return `Done: ${line}`;
     },
   }));

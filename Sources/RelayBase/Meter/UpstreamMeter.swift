@@ -19,8 +19,8 @@ package final class UpstreamMeter: Sendable {
 
     /// The figures of the connections that attempts went out on.
     package enum Connecting: Int {
-        /// Attempts that no connection of before served.
-        case unserved
+        /// Attempts for which there was one already.
+        case reused
         case opened
         /// The time that connections took which were opened.
         case microseconds
@@ -38,13 +38,13 @@ package final class UpstreamMeter: Sendable {
         // An attempt that was never dialled took no time of the upstream's.
         guard attempt.failure == nil || attempt.exchange != nil else { return }
         shards[shard].attempts.took(attempt.duration, .latency)
-        if attempt.exchange?.wasReused != true { countUnserved(attempt, shards[shard]) }
+        guard let exchange = attempt.exchange else { return }
+        if exchange.wasReused { shards[shard].add(.reused) } else { countOpened(exchange, shards[shard]) }
     }
 
     @inline(never)
-    private func countUnserved(_ attempt: Attempt, _ cells: Shard) {
-        cells.add(.unserved)
-        guard let exchange = attempt.exchange, exchange.connect > .zero else { return }
+    private func countOpened(_ exchange: Exchange, _ cells: Shard) {
+        guard exchange.connect > .zero else { return }
         cells.add(.opened)
         cells.add(.microseconds, UInt64(exchange.connect.saturatedNanoseconds) / 1_000)
         switch exchange.handshake {
@@ -59,6 +59,7 @@ package final class UpstreamMeter: Sendable {
         guard shards.indices.contains(shard) else { return }
         shards[shard].succeeded.wrappingAdd(1, ordering: .relaxed)
         shards[shard].attempts.took(nanoseconds: taken, .latency)
+        shards[shard].add(.reused)
     }
 
     package subscript(figure: Connecting) -> UInt64 {

@@ -104,17 +104,18 @@ extension RoutePauses {
     /// Sends nothing of the route until it is resumed, or for `duration`; requests that wait for their answer get 503
     /// `route_paused`.
     ///
-    /// - Throws: `route_not_found`, `storage_failed`.
+    /// - Throws: `route_not_found`, `storage_failed`, and what `ifSo` throws, which is asked before anything is done.
     package func pause(
         _ route: String,
         reason: String,
         for duration: Duration?,
-        by: Principal? = nil
+        by: Principal? = nil,
+        ifSo: () throws(Problem) -> Void = {}
     ) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
         let began = engine.time.wallMilliseconds()
         let until = duration.map { StoreClock.advance(began, by: $0) }
-        try await exclusively(route) { (means) throws(StoreError) in
+        try await exclusively(route, ifSo) { (means) throws(StoreError) in
             try await begin(RoutePause(reason: reason, began: began, until: until, by: by), of: route, means)
         }
     }
@@ -144,13 +145,19 @@ extension RoutePauses {
 
     private func exclusively(
         _ route: String,
+        _ ifSo: () throws(Problem) -> Void,
         _ body: (Means) async throws(StoreError) -> Void
     ) async throws(Problem) {
+        var problem: Problem?
         do throws(StoreError) {
             let (means, refusal) = state.withLock { ($0.means, $0.refusal) }
             guard let means else { throw refusal }
-            try await mutex.withLock(route) { () async throws(StoreError) in try await body(means) }
+            try await mutex.withLock(route) { () async throws(StoreError) in
+                do throws(Problem) { try ifSo() } catch { problem = error }
+                if problem == nil { try await body(means) }
+            }
         } catch { throw Problem(error, route: route) }
+        if let problem { throw problem }
     }
 }
 
@@ -160,9 +167,16 @@ extension RoutePauses {
     private static let page = 500
 
     /// Lets a route go on, with the jobs that its pause put aside.
-    package func resume(_ route: String, by: Principal? = nil) async throws(Problem) {
+    ///
+    /// - Throws: as a pause does.
+    package func resume(
+        _ route: String,
+        by: Principal? = nil,
+        ifSo: () throws(Problem) -> Void = {}
+    ) async throws(Problem) {
         _ = try engine.snapshot.entry(route)
-        try await exclusively(route) { (means) throws(StoreError) in try await end(route, means, by: by) }
+        try await exclusively(route, ifSo) { (means) throws(StoreError) in try await end(route, means, by: by)
+        }
     }
 
     /// Ends a pause.

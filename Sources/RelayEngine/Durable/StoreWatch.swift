@@ -30,7 +30,7 @@ package final class StoreWatch: Sendable {
     @discardableResult
     func count() async throws(StoreError) -> Bool {
         let told = capacity.told
-        let counters = try await store.counters(at: JobMoment(time))
+        let counters = try await store.counters(at: JobMoment(time), withDue: true)
         capacity.counted(counters.unfinished(), since: told)
         let facts = try await store.facts()
         return state.withLock { state in

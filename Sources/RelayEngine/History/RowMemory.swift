@@ -23,8 +23,9 @@ package final class RowMemory: Sendable {
 
     private let memory: Mutex<Memory>
 
-    /// Begun at a moment in milliseconds, since the numbers of another daemon mean nothing to this one.
-    init(_ moment: Int64) { memory = Mutex(Memory(latest: Int(moment))) }
+    /// Begun at a moment in milliseconds since 1970, since the numbers of another daemon mean nothing to this one: no daemon
+    /// sees a thousand rows change in a millisecond, so that none goes ahead of the clock.
+    init(_ moment: Int64) { memory = Mutex(Memory(latest: Int(moment) * 1_000)) }
 
     package func look(at names: [String], since: Int?) -> Look {
         memory.withLock { memory in

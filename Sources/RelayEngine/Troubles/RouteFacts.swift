@@ -36,6 +36,8 @@ package struct RouteFacts: Sendable {
     /// The user who has most of them.
     package var crowd: (user: UInt32, count: Int)?
     package var pause: RoutePause?
+    /// Of a route about which an operator has said something.
+    package var revision: String?
     package var jobs: [JobState: Int] = [:]
     /// When its oldest unfinished job was accepted, and when one that failed is due.
     package var (oldest, next): (Int64?, Int64?) = (nil, nil)
@@ -104,7 +106,7 @@ extension RouteFacts {
             told: "Paused\(who.map { " by \($0)" } ?? ""): \(pause.reason)",
             more: pause.reason
         )
-        trouble.next = pause.until
+        (trouble.next, trouble.revision) = (pause.until, revision)
         trouble.concerns(name)
         return trouble
     }
@@ -121,7 +123,7 @@ extension RouteFacts {
                 told: "\(upstream.origin): An operator keeps the breaker \(word).",
                 more: word
             )
-            trouble.next = upstream.until
+            (trouble.next, trouble.revision) = (upstream.until, revision)
             trouble.concerns(name, RouteFacts.Upstream(upstream.name, upstream.origin))
             return trouble
         }
@@ -200,6 +202,11 @@ extension RouteFacts {
         default: return (.upstreamFailing, origin)
         }
     }
+}
+
+extension RouteFacts {
+    /// Whether an operator keeps a breaker of it as it is.
+    var isForced: Bool { upstreams.contains(where: \.isForced) }
 }
 
 extension RouteFacts.Upstream {

@@ -45,6 +45,8 @@ package struct Trouble: Sendable {
     package var next: Int64?
     /// Jobs, requests or breaches, as the kind has it.
     package var count: Int?
+    /// That of the route or the configuration that its action is for.
+    package var revision: String?
     /// The user who has most of the requests that wait.
     package var crowd: (user: UInt32, count: Int)?
     package private(set) var routes: [String: Int] = [:]

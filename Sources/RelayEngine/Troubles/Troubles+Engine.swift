@@ -35,6 +35,9 @@ extension Troubles {
             var facts = RouteFacts(name, entry == nil ? nil : .ok)
             if mayBeTroubled, let entry { facts = RouteFacts(name, entry, history, now, wall) }
             facts.pause = durable.pauses.pause(of: name)
+            if entry != nil, facts.pause != nil || facts.isForced {
+                facts.revision = try? RouteRevision(name, engine, durable.pauses).text
+            }
             (facts.jobs, facts.oldest, facts.next) = (jobs, counters.oldest[name], counters.next[name])
             found += facts.troubles(credentials, wall)
         }

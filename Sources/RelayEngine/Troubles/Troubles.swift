@@ -56,6 +56,8 @@ extension Trouble {
 package struct DaemonFacts: Sendable {
     /// Why the last reload was refused, and when.
     package var reload: (error: String, at: Int64)?
+    /// That of the configuration in force.
+    package var digest = ""
     package var isDraining = false
     package var isConstrained = false
     package var hidesCallers = false
@@ -99,6 +101,7 @@ package struct DaemonFacts: Sendable {
             since: reload?.at,
             "The last reload was refused: \(reload?.error ?? "")"
         )
+        if reload != nil { found[found.count - 1].revision = digest }
         add(hidesCallers, .callersHidden)
         add(isConstrained, .networkConstrained)
         let isBlocked = journal.blockedSeconds > Self.longBlock

@@ -53,9 +53,7 @@ extension APICall {
         case .history:
             let routes = try query()[HistoryDocument.route]
             let (engine, time) = (server.engine, server.relay.ports.time)
-            let names =
-                routes?.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-                ?? engine.snapshot.routeNames
+            let names = try routes.map(HistoryDocument.names) ?? engine.snapshot.routeNames
             if routes != nil { for name in names { _ = try engine.snapshot.entry(name) } }
             return Answer(200, await server.control.compose { HistoryDocument(names, engine, time).bytes })
         case .routes: return try await routes(server)

@@ -16,8 +16,19 @@ struct HistoryDocument: Document {
     static let route = Parameter.text(
         "route",
         .queryText,
-        "Tells of these routes alone, with commas between."
+        "Tells of these routes alone, with commas between; at most 200 names, each once."
     )
+
+    /// The names of a list.
+    ///
+    /// - Throws: `bad_target` where there are too many, or one stands twice.
+    static func names(_ text: String) throws(Problem) -> [String] {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard names.count <= 200, Set(names).count == names.count else {
+            throw Problem(.badTarget, "route names at most 200 routes, each once")
+        }
+        return names
+    }
 
     /// Of the routes named, which the configuration has.
     init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {

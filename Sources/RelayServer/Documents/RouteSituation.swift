@@ -66,36 +66,8 @@ struct RouteSituation: Sendable {
 
     static let conditions = RouteCondition.allCases.map(\.rawValue) + [RouteState.paused]
 
-    /// Changes with the configuration, the pause and the breakers that operators keep open or closed, and not with what
-    /// requests do.
-    var revision: String {
-        var text = digest.suffix(12) + (pause.map { "-" + String($0.began, radix: 36) } ?? "")
-        for (index, upstream) in (standing?.upstreams ?? []).enumerated() {
-            switch upstream.breaker {
-            case .forcedOpen: text += "-o\(index)"
-            case .forcedClosed: text += "-c\(index)"
-            default: break
-            }
-        }
-        return String(text)
-    }
-
-    /// The orders of operators, in words.
-    private var ordered: String {
-        let kept = (standing?.upstreams ?? []).filter { [.forcedOpen, .forcedClosed].contains($0.breaker) }
-        return kept.reduce(pause.map { "paused: \($0.reason)" } ?? "not paused") {
-            "\($0), its upstream \($1.name) \($1.breaker.rawValue)"
-        }
-    }
-
-    /// - Throws: `precondition_failed` where the tags name another revision.
-    func check(_ tags: EntityTags) throws(Problem) {
-        guard !tags.isEmpty, !tags.has("\"\(revision)\"") else { return }
-        throw Problem(
-            .preconditionFailed,
-            "the route has changed, and nothing was done: it is \(ordered), at revision \(revision)"
-        )
-    }
+    /// The text that `If-Match` takes at the actions on it.
+    var revision: String { RouteRevision(digest, pause, standing).text }
 
     /// The members that tell how a route is doing, wherever the API does; its state is one of these words.
     static func condition(_ words: [String]) -> [Member<RouteSituation>] {

@@ -10,7 +10,7 @@ extension StatusReport {
     /// The daemon's own part of what is wrong.
     private var daemonFacts: DaemonFacts {
         var daemon = DaemonFacts()
-        daemon.reload = reloadError
+        (daemon.reload, daemon.digest) = (reloadError, snapshot.settings.digest)
         (daemon.isDraining, daemon.isConstrained, daemon.hidesCallers) = (
             engine.isDraining, isConstrained, hidesCallers
         )
@@ -117,7 +117,7 @@ extension Trouble: Document {
         },
         .optional("last_failure", .named("LastFailure"), "The newest of the first kind.") { $0.lastFailure },
         .part("action", of: TroubleCall.members, "The one call that helps.", maybe: true) { trouble in
-            trouble.action.map(TroubleCall.init)
+            trouble.action.map { TroubleCall($0, trouble.revision) }
         },
     ]
 
@@ -150,8 +150,9 @@ private struct TroubleCall {
     var path: String
     var document: [JSONValue.Member] = []
     var command: String
+    var seen: String?
 
-    init(_ action: Trouble.Action) {
+    init(_ action: Trouble.Action, _ revision: String?) {
         switch action {
         case .reload: (word, role, path, command) = ("Reload", .admin, "/v1/reload", "reload")
         case .resume(let route):
@@ -176,7 +177,9 @@ private struct TroubleCall {
                 failure?.status.map { "status=\($0.rawValue)" },
             ].compactMap { $0 }.joined(separator: ",")
             command = "jobs \(act.rawValue) --where \(clauses)"
+            return
         }
+        seen = revision
     }
 
     static let members: [Member<TroubleCall>] = [
@@ -187,5 +190,6 @@ private struct TroubleCall {
             if !call.document.isEmpty { json.member("document", .object(call.document)) }
         },
         .required("command") { "waystation \($0.command)" },
+        .optional("seen", .text, "The revision or digest that the call takes as If-Match.") { $0.seen },
     ]
 }

@@ -30,5 +30,15 @@ extension Metric {
         do: "For finding the routes that a failing credential harms."
     )
 
-    static let credentials = [routeCredential, credentialState, credentialExpiry, credentialRefreshes]
+    package static let refusedCredential = Metric(
+        "waystation_route_credential_refused",
+        .gauge,
+        ["route", "credential"],
+        "1 while upstreams of the route refuse a credential that was just fetched; absent otherwise.",
+        do: "For finding the routes that it harms: waystation explain refused."
+    )
+
+    static let credentials = [
+        routeCredential, refusedCredential, credentialState, credentialExpiry, credentialRefreshes,
+    ]
 }

@@ -78,11 +78,7 @@ extension MetricsText {
         }
         for (kind, count) in kinds { add(.attemptsTotal, labels + ["failure", kind.rawValue], count) }
         add(.upstreamFailures, labels, failures)
-        // Each by itself as of now, so that the difference may be one short.
-        let dialled = attempts.count
-        var connecting: KeyValuePairs = [
-            "opened": opened, "reused": dialled - min(dialled, upstream[.unserved]),
-        ]
+        var connecting: KeyValuePairs = ["opened": opened, "reused": upstream[.reused]]
         for (use, count) in connecting { add(.connecting, labels + [use], count) }
         if opened > 0 { add(.connectDuration, labels, opened, upstream[.microseconds]) }
         let place = route.policy.upstreams.first { $0.name == upstream.name }

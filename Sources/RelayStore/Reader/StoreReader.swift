@@ -179,7 +179,7 @@ final class StoreReader {
         return found
     }
 
-    func counters(at moment: JobMoment) throws(StoreError) -> JobCounters {
+    func counters(at moment: JobMoment, withDue: Bool) throws(StoreError) -> JobCounters {
         try read { () throws(StoreError) in
             let names = try routeNames()
             var counters = JobCounters()
@@ -206,8 +206,10 @@ final class StoreReader {
                 } else {
                     counters.oldest[name] = try oldest(number, in: minute)
                 }
-                let hasScheduled = counters.count(.scheduled, of: name) > 0
-                counters.due[name] = try due(number, plain[number], hasScheduled, at: moment)
+                if withDue {
+                    let hasScheduled = counters.count(.scheduled, of: name) > 0
+                    counters.due[name] = try due(number, plain[number], hasScheduled, at: moment)
+                }
                 guard counters.count(.retrying, of: name) > 0 else { continue }
                 counters.next[name] = try next(number, after: moment)
             }

@@ -41,7 +41,8 @@ extension Daemon {
 
     private func addCredentials(_ snapshot: Snapshot, _ clock: any ClockSource, to text: inout MetricsText) {
         let fetches = engine.tally.counts.credentials
-        for (credential, _) in snapshot.credentialStates(now: clock.now()) {
+        for (credential, routes) in snapshot.credentialStates(now: clock.now()) {
+            for route in routes { text.add(.refusedCredential, [route, credential.name], 1) }
             for condition in CredentialState.allCases {
                 text.add(
                     .credentialState,

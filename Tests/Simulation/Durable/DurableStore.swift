@@ -224,9 +224,9 @@ final class DurableStore: JobStore {
 
     func spool() async throws(StoreError) -> any BodySpool { try await inner.spool() }
 
-    func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+    func counters(at now: JobMoment, withDue: Bool) async throws(StoreError) -> JobCounters {
         guard !life.value.isDead else { throw .closed }
-        return try await inner.counters(at: now)
+        return try await inner.counters(at: now, withDue: withDue)
     }
 
     func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]] {

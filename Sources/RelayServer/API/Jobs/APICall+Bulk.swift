@@ -18,8 +18,8 @@ extension APICall {
         let wanted = try BulkAction(document)
         if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, caller.server) }
         if !wanted.isDryRun, let seen = wanted.seen {
-            let now = try await matches(wanted, caller)
-            guard now == seen else {
+            let (now, isWhole) = try await matches(wanted, caller)
+            guard !wanted.means(others: now, isWhole) else {
                 throw Problem(
                     .selectionChanged,
                     "\(now) job\(now == 1 ? " matches" : "s match") now, and not \(seen): nothing was done"
@@ -53,8 +53,11 @@ extension APICall {
         return Answer(200, BulkResult(wanted: wanted, done: done, next: next).bytes)
     }
 
-    /// The number of jobs that match now, as far as `seen` tells it.
-    private func matches(_ wanted: BulkAction, _ caller: Caller) async throws(Problem) -> Int {
+    /// The number of jobs that match now, as far as `seen` tells it, and whether all were looked at.
+    private func matches(
+        _ wanted: BulkAction,
+        _ caller: Caller
+    ) async throws(Problem) -> (count: Int, isWhole: Bool) {
         var counted = BulkProgress(next: wanted.cursor)
         for step in 0..<APICall.bulkSteps {
             let left = BulkAction.mostJobs - counted.matched
@@ -64,7 +67,7 @@ extension APICall {
             order.filter.pausedRoutes = caller.server.durable.pauses.routes
             counted.add(try await caller.server.durable.operations.act(order))
         }
-        return counted.matched
+        return (counted.matched, counted.next == nil || counted.matched >= BulkAction.mostJobs)
     }
 
     private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)

@@ -137,6 +137,12 @@ struct BulkAction {
         }
     }
 
+    /// Whether others match than the caller has seen, now that `count` were found; of a store that takes longer to look
+    /// through whole it is known only that there are so many.
+    func means(others count: Int, _ isWhole: Bool) -> Bool {
+        seen.map { isWhole ? count != $0 : count > $0 } ?? false
+    }
+
     /// The order that the store is given in one turn.
     func order(limit: Int, by origin: ActionOrigin) -> ActionOrder {
         var order = ActionOrder(action, filter, limit: limit, by: origin)

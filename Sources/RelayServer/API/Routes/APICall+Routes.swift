@@ -41,10 +41,19 @@ extension APICall {
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
         _ = try query()
-        let tags = EntityTags(fields, .ifMatch)
-        if part != .whole, !tags.isEmpty { try await RouteView(server)[name].check(tags) }
         let durable = server.durable
         let patience = StorageDeadline(server.relay.ports, JobOptions())
+        let (tags, engine) = (EntityTags(fields, .ifMatch), server.engine)
+        // Looked at with the action: somebody else may act while this call waits.
+        let seen: @Sendable () throws(Problem) -> Void = { () throws(Problem) in
+            let now = try RouteRevision(name, engine, durable.pauses)
+            guard tags.isEmpty || tags.has("\"\(now.text)\"") else {
+                throw Problem(
+                    .preconditionFailed,
+                    "the route has changed, and nothing was done: it is \(now.orders), at revision \(now.text)"
+                )
+            }
+        }
         switch part {
         case .whole: break
         case .pause:
@@ -57,13 +66,15 @@ extension APICall {
                     name,
                     reason: order.reason,
                     for: order.duration,
-                    by: principal
+                    by: principal,
+                    ifSo: seen
                 )
             }
         case .breaker:
             try checkJSON("the order")
             let order = try BreakerOrder(document)
             let principal = await caller.principal()
+            try seen()
             let orders = try order.apply(
                 to: try server.engine.snapshot.entry(name),
                 by: principal,
@@ -76,6 +87,7 @@ extension APICall {
             if !document.isEmpty { try checkJSON("the order") }
             let order = try ClearOrder(document)
             let principal = await caller.principal()
+            try seen()
             let lifted = try order.apply(
                 to: try server.engine.snapshot.entry(name),
                 server.relay.ports.time.now()
@@ -99,7 +111,7 @@ extension APICall {
             _ = try server.engine.snapshot.entry(name)
             let principal = await caller.principal()
             try await patience.write(in: durable.store) { () throws(Problem) in
-                try await durable.pauses.resume(name, by: principal)
+                try await durable.pauses.resume(name, by: principal, ifSo: seen)
             }
         }
         let view = try await RouteView(server)

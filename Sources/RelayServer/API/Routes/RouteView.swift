@@ -22,7 +22,7 @@ struct RouteView: Sendable {
 
     static func counters(_ server: LoopServer) async throws(Problem) -> JobCounters {
         try await server.durable.store.told { store throws(StoreError) in
-            try await store.counters(at: JobMoment(server.relay.ports.time))
+            try await store.counters(at: JobMoment(server.relay.ports.time), withDue: false)
         }
     }
 
