@@ -163,8 +163,8 @@ class Inhibition(unittest.TestCase):
         known = exposed.known(relay.metrics()[1])
         for rule in rules.each(rules.load(), "record"):
             known.labels[rule["record"]] = shape(rule["expr"], known)
-        labels = {rule["alert"]: shape(rule["expr"], known) for rule in rules.each(rules.load())}
-        labels = {name: found if found else {"job", "instance"} for name, found in labels.items()}
+        labels = {rule["alert"]: (shape(rule["expr"], known) or {"job", "instance"}) | set(rule["labels"])
+                  for rule in rules.each(rules.load())}
         for source, target, rule in self.pairs:
             if target == "WaystationAbsent" or source == "WaystationAbsent":
                 continue

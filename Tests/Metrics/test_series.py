@@ -34,7 +34,8 @@ AFTERWARDS = {
     "waystation_upstream_held_until_timestamp_seconds": 1}
 # Those that the route's configuration makes, of one with a credential, a limit of its rate and an upstream with TLS.
 CONFIGURED = {
-    "waystation_route_credential_info": 1, "waystation_rate_limit_turns_left": 1, "waystation_upstream_handshakes_total": 2}
+    "waystation_route_credential_info": 1, "waystation_route_credential_refused": 1,
+    "waystation_rate_limit_turns_left": 1, "waystation_upstream_handshakes_total": 2}
 # Metrics with a series for each thing that can happen.
 OPEN = {
     "waystation_attempts_total", "waystation_requests_ordinary_total", "waystation_requests_promoted_total",

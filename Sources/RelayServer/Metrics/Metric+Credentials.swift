@@ -34,7 +34,7 @@ extension Metric {
         "waystation_route_credential_refused",
         .gauge,
         ["route", "credential"],
-        "1 while upstreams of the route refuse a credential that was just fetched; absent otherwise.",
+        "1 while upstreams of the route refuse a credential that was just fetched, otherwise 0.",
         do: "For finding the routes that it harms: waystation explain refused."
     )
 

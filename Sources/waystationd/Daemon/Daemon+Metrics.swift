@@ -41,8 +41,12 @@ extension Daemon {
 
     private func addCredentials(_ snapshot: Snapshot, _ clock: any ClockSource, to text: inout MetricsText) {
         let fetches = engine.tally.counts.credentials
-        for (credential, routes) in snapshot.credentialStates(now: clock.now()) {
-            for route in routes { text.add(.refusedCredential, [route, credential.name], 1) }
+        for (credential, refusedBy) in snapshot.credentialStates(now: clock.now()) {
+            for name in snapshot.routeNames {
+                let held = snapshot.routes[name]?.route.policy.authentication?.credential
+                guard held == credential.name else { continue }
+                text.add(.refusedCredential, [name, credential.name], refusedBy.contains(name))
+            }
             for condition in CredentialState.allCases {
                 text.add(
                     .credentialState,
