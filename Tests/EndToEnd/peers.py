@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import time
 
+from upstream import free_port
+
 NGINX = """
 daemon off; master_process off; pid {directory}/nginx.pid; error_log {directory}/error.log;
 events {{ worker_connections 64; }}
@@ -85,10 +87,7 @@ class Nginx:
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for sock in sockets:
-        sock.bind(("127.0.0.1", 0))
-    ports = [sock.getsockname()[1] for sock in sockets]
-    for sock in sockets:
-        sock.close()
-    return ports
+    ports = set()
+    while len(ports) < count:
+        ports.add(free_port())
+    return list(ports)

@@ -1,5 +1,6 @@
 """A scripted upstream: does on every path what the test says, however wrong, and remembers what it saw."""
 
+import random
 import socket
 import threading
 import time
@@ -204,8 +205,18 @@ def unread(function):
     return function
 
 
+def free_port():
+    """A port of the loopback that nobody has, below those that the system gives to connections by itself."""
+    while True:
+        port = random.randrange(16384, 32768)
+        with socket.socket() as sock:
+            try:
+                sock.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
 def refused_port():
     """A port where nobody listens, for as long as nobody is given it."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    return free_port()

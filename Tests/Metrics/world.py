@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import threading
@@ -15,15 +14,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEn
 from caller import request  # noqa: E402
 from peers import Nginx  # noqa: E402
 from relay import Relay, eventually, route  # noqa: E402
-from upstream import Upstream, answer, as_json, refused_port  # noqa: E402
+from upstream import Upstream, answer, as_json, free_port, refused_port  # noqa: E402
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 class Watched(Relay):

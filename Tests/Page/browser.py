@@ -7,10 +7,14 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd"))
+
+from upstream import free_port  # noqa: E402
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = 30
@@ -21,12 +25,6 @@ PAGE_DOWN, END, HOME, SPACE, SHIFT = "\ue00f", "\ue010", "\ue011", "\ue00d", "\u
 
 class DriverError(Exception):
     pass
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 class Browser:
