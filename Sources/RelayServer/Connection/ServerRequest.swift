@@ -21,9 +21,9 @@ final class ServerRequest {
     /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
     /// first is not wrapped yet.
     let streams: Bool
-    var decoder: BodyDecoder
+    @safe @exclusivity(unchecked) var decoder: BodyDecoder
     /// Decoded bytes nobody has taken yet.
-    var collected: [UInt8] = []
+    @safe @exclusivity(unchecked) var collected: [UInt8] = []
     /// The body that the task sends: all of it, or its source.
     var body = Body.empty
     /// The request on its way, where it is relayed and answered when it is done, and with it its hold on the relay.
@@ -42,7 +42,7 @@ final class ServerRequest {
     let began: Int64
     @safe @exclusivity(unchecked) var lastCame: Int64 = 0
     /// How long its body may take; nil of one that came at once.
-    var time: BodyTime?
+    @safe @exclusivity(unchecked) var time: BodyTime?
     /// Whether more of a body that streams is waited for.
     @safe @exclusivity(unchecked) var isAwaited = false
     /// Bytes of the whole body that are accepted.
