@@ -75,6 +75,11 @@ class Shown(PageTest):
                 self.assertEqual(shown, told)
             time.sleep(0.2)
 
+    def test_a_long_row_of_a_sheet_has_no_frame_of_its_own(self):
+        self.view("#/route/billing", "What holds it back")
+        self.assertEqual(self.browser.script(
+            "return [...document.querySelectorAll('.sheet > div')].filter((row) => getComputedStyle(row).borderTopWidth !== '0px').length"), 0)
+
     def test_a_breaker_that_is_not_closed_stands_in_the_table_of_routes(self):
         self.scene.api("PUT", "/v1/routes/ok/breaker", {"state": "open"})
         self.addCleanup(self.scene.api, "PUT", "/v1/routes/ok/breaker", {"state": "auto"})

@@ -40,7 +40,7 @@ function table(caption, titles, found, classes = "", sorting = {}) {
   const isTall = found.length > TALL && found[0].has;
   const { sort } = sorting;
   const body = isTall ? tall.body(found, line) : found.map(line);
-  return h(isTall ? "div.long" : "div.scroll",
+  return h(isTall ? "div.vast" : "div.scroll",
     h(`table.${classes}${isTall ? " tall" : ""}`, { role: "table", "aria-rowcount": isTall && found.length + 1 },
       h("caption.unseen", caption),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
