@@ -3,17 +3,15 @@
 import http.server
 import json
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import threading
-import time
 import urllib.request
 
 import yaml
 
 from rules import ROOT
-from world import free_port
+from world import Peer, free_port
 
 FILE = ROOT / "deploy/prometheus/alertmanager.example.yml"
 
@@ -22,12 +20,14 @@ def load():
     return yaml.safe_load(FILE.read_text())
 
 
-class Alertmanager:
+class Alertmanager(Peer):
     """`told` has the labels of each alert that it has told of, once.
 
     Its waits are shorter than they are shipped, but longer than a busy machine takes to evaluate all groups of rules;
     without `inhibits` it has no inhibit rules.
     """
+
+    name = "alertmanager"
 
     def __init__(self, inhibits=True):
         self.told, self.lock = [], threading.Lock()
@@ -66,28 +66,13 @@ class Alertmanager:
         return Taker
 
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.said.close()
+        self.end()
         self.operator.shutdown()
         self.operator.server_close()
-        shutil.rmtree(self.directory, ignore_errors=True)
 
-    def wait_until_ready(self, seconds=30):
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://{self.target}/-/ready", timeout=10):
-                    return
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > end:
-                    raise AssertionError(
-                        "alertmanager is not ready:\n" + (self.directory / "said").read_text()) from None
-                time.sleep(0.05)
+    def is_ready(self):
+        with urllib.request.urlopen(f"http://{self.target}/-/ready", timeout=10):
+            pass
 
     def raise_(self, alerts):
         """Has it know these alerts, each as its labels, as if Prometheus had told it."""

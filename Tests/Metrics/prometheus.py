@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import time
@@ -12,7 +11,7 @@ import urllib.request
 import yaml
 
 import rules
-from world import free_port
+from world import Peer, free_port
 
 # An hour of the rules is a minute of the test.
 FACTOR = 60
@@ -32,8 +31,10 @@ BOUNDS = {
 INTERVAL = "500ms"
 
 
-class Prometheus:
+class Prometheus(Peer):
     """Scrapes each daemon as an instance of the name it is given, and tells each Alertmanager what fires."""
+
+    name = "prometheus"
 
     def __init__(self, daemons, managers=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="prometheus-"))
@@ -54,14 +55,7 @@ class Prometheus:
             stdin=subprocess.DEVNULL, stdout=self.said, stderr=subprocess.STDOUT)
 
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.said.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self.end()
 
     def get(self, path, **query):
         target = f"http://127.0.0.1:{self.port}{path}"
@@ -73,17 +67,8 @@ class Prometheus:
     def api(self, path, **query):
         return json.loads(self.get("/api/v1/" + path, **query))["data"]
 
-    def wait_until_ready(self, seconds=30):
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                self.get("/-/ready")
-                return
-            except OSError:
-                if self.process.poll() is not None or time.monotonic() > end:
-                    raise AssertionError(
-                        "prometheus is not ready:\n" + (self.directory / "said").read_text()) from None
-                time.sleep(0.05)
+    def is_ready(self):
+        self.get("/-/ready")
 
     def firing(self):
         """The alerts that fire: each as its labels and annotations."""

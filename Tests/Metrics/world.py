@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,30 @@ from relay import Relay, eventually, route  # noqa: E402
 from upstream import Upstream, answer, as_json, free_port, refused_port  # noqa: E402
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+
+
+class Peer:
+    """A program of Debian's with `process`, what it `said` in `directory`, and a `name`; `is_ready` asks it."""
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.said.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def wait_until_ready(self, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return self.is_ready()
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(f"{self.name} is not ready:\n" + (self.directory / "said").read_text()) from None
+                time.sleep(0.05)
 
 
 class Watched(Relay):
