@@ -294,6 +294,18 @@ if Context.environment["RELAY_SANITIZER"] != nil {
     package.targets.removeAll { $0.type != .system && !kept.contains($0.name) }
 }
 
+// The rooms that decide, and their tests: Tests/Planted/run.
+if Context.environment["RELAY_PLANTED"] != nil {
+    let rooms = ["RelayCore", "RelayKit"]
+    let below = [
+        "RelayBase", "RelayInterface", "RelayJobs", "RelayJSON", "RelayPosix", "RelayRoute",
+        "RelayTestSupport",
+    ]
+    let kept = rooms + rooms.map { $0 + "Tests" } + below
+    package.products = []
+    package.targets.removeAll { $0.name != "CLinux" && !kept.contains($0.name) }
+}
+
 // A million jobs through the core in simulated worlds: Tests/Simulation/run.
 if Context.environment["RELAY_SIMULATION"] != nil {
     package.targets.append(

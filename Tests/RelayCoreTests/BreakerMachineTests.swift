@@ -181,16 +181,26 @@ struct BreakerMachineTests {
         #expect(machine.permission(Self.settings, at(100)) == .probe)
     }
 
-    @Test("A break is a fifth longer or shorter by chance")
+    @Test("A break is up to a fifth longer or shorter by chance, the first and those after a probe alike")
     func jitter() throws {
-        var machine = BreakerMachine(Self.settings)
-        for random in [0, UInt64.max / 3, UInt64.max] {
-            machine = BreakerMachine(Self.settings)
+        var random = SplitMix64(seed: 1)
+        var (first, later): ([Double], [Double]) = ([], [])
+        for _ in 0..<200 {
+            var machine = BreakerMachine(Self.settings)
             for _ in 0..<20 {
-                _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: random, at(5))
+                let drawn = random.next()
+                _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: drawn, at(5))
             }
             guard case .open(let until, _) = machine.state else { throw Unexpected(machine.state) }
-            #expect((0.399...0.601).contains(Double(until.nanoseconds) / 1e9 - 5))
+            first.append(at(5).duration(to: until) / .seconds(1))
+            #expect(machine.permission(Self.settings, until) == .probe)
+            _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: random.next(), until)
+            guard case .open(let next, _) = machine.state else { throw Unexpected(machine.state) }
+            later.append(until.duration(to: next) / .seconds(1))
+        }
+        for breaks in [first, later] {
+            let (least, most) = (try #require(breaks.min()), try #require(breaks.max()))
+            #expect(least >= 0.4 && least < 0.41 && most > 0.59 && most <= 0.6)
         }
     }
 

@@ -108,7 +108,6 @@ package struct Preparation: Sendable {
         let content = keepsBody ? body.fresh : .empty
         if let settings = route.policy.signing {
             let signature = WebhookSigning(id: job.description, wallSeconds: wallSeconds)
-            for name in WebhookSigning.fieldNames { fields.remove(name) }
             try signature.sign(content, with: settings, by: signer, into: &added)
         }
         return OutboundRequest(
