@@ -6,6 +6,8 @@ package struct ActionOrder: Sendable {
     package var limit: Int
     /// Where to go on.
     package var cursor: JobCursor?
+    /// The jobs that it is for, of those that match; nil is for all.
+    package var scope: ActionRun.Scope?
     /// How jobs that are retried are spread; nil makes them due at once.
     package var spacing: JobSpacing?
     /// Whether it is only counted.

@@ -58,6 +58,18 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         Data: status, code, detail and, where its path names one that there is, route. At most five a minute of one user \
         and fifty of all are told.
         """
+    case runStarted = """
+        run.started
+        An action on every job that matches began, and goes on by itself.
+        Data: run (its number), action, total (how many matched, where that is known), detail (why) and by.
+        Journal: 5 run_started 0e9d2f6c7a414f0b8c35d1e2a96b7f48
+        """
+    case runEnded = """
+        run.ended
+        An action on every job that matched is over; state says how.
+        Data: run, action, state (done, stopped or failed), matched, changed, detail and by (who stopped it).
+        Journal: 5 run_ended 5b7c1e0f93d84a6e9f2b60c4d8a1e735
+        """
     case routePaused = """
         route.paused
         A route sends nothing until it is resumed; detail is the reason.

@@ -1,9 +1,11 @@
 /// A place in a list, which later writes do not move.
-package struct JobCursor: Hashable, Sendable {
+package struct JobCursor: Hashable, Comparable, Sendable {
     /// The last job that was looked at.
     package var position: Int64
 
     package init(position: Int64) { self.position = position }
+
+    package static func < (one: JobCursor, other: JobCursor) -> Bool { one.position < other.position }
 
     /// The form of `text`, as a regular expression.
     package static let pattern = "^c[0-9a-z]{1,12}$"

@@ -108,6 +108,28 @@ package protocol JobStore: AnyObject, Sendable {
     /// The pauses in force, by route.
     func pauses() async throws(StoreError) -> [String: RoutePause]
 
+    /// Puts a run on record, with its number and its scope; nil where as many go on as may.
+    func begin(_ run: ActionRun, at now: JobMoment) async throws(StoreError) -> ActionRun?
+
+    /// Takes the next page of a run, together with the record of how far it is.
+    ///
+    /// - Returns: nil where no such run goes on.
+    func advance(_ run: Int64, by step: RunStep, at now: JobMoment) async throws(StoreError) -> RunAdvance?
+
+    /// Ends a run that goes on.
+    ///
+    /// - Returns: the run, which may have been over before; nil where there is none.
+    func end(
+        _ run: Int64,
+        as state: ActionRun.State,
+        by: Principal?,
+        failure: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionRun?
+
+    /// The runs that go on, and the last ones that are over.
+    func runs() async throws(StoreError) -> [ActionRun]
+
     /// Ends the store after everything that was asked before; later calls throw `closed`.
     func close() async
 }

@@ -110,4 +110,26 @@ extension LateJobStore: JobStore {
     }
 
     package func pauses() async throws(StoreError) -> [String: RoutePause] { try await inUse().pauses() }
+
+    package func begin(_ run: ActionRun, at now: JobMoment) async throws(StoreError) -> ActionRun? {
+        try await inUse().begin(run, at: now)
+    }
+
+    package func advance(
+        _ run: Int64,
+        by step: RunStep,
+        at now: JobMoment
+    ) async throws(StoreError) -> RunAdvance? { try await inUse().advance(run, by: step, at: now) }
+
+    package func end(
+        _ run: Int64,
+        as state: ActionRun.State,
+        by: Principal?,
+        failure: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionRun? {
+        try await inUse().end(run, as: state, by: by, failure: failure, at: now)
+    }
+
+    package func runs() async throws(StoreError) -> [ActionRun] { try await inUse().runs() }
 }

@@ -287,6 +287,32 @@ extension SQLiteJobStore {
             try writer.pause(route, pause)
         }
     }
+
+    package func begin(_ run: ActionRun, at now: JobMoment) async throws(StoreError) -> ActionRun? {
+        try await write(.other, weight: 1) { writer throws(StoreError) in try writer.begin(run, at: now) }
+    }
+
+    package func advance(
+        _ run: Int64,
+        by step: RunStep,
+        at now: JobMoment
+    ) async throws(StoreError) -> RunAdvance? {
+        try await write(.other, weight: step.limit) { writer throws(StoreError) in
+            try writer.advance(run, by: step, at: now)
+        }
+    }
+
+    package func end(
+        _ run: Int64,
+        as state: ActionRun.State,
+        by: Principal?,
+        failure: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionRun? {
+        try await write(.other, weight: 1) { writer throws(StoreError) in
+            try writer.end(run, as: state, by: by, failure: failure, at: now)
+        }
+    }
 }
 
 extension SQLiteJobStore {
@@ -416,6 +442,10 @@ extension SQLiteJobStore {
 
     package func pauses() async throws(StoreError) -> [String: RoutePause] {
         try await read { reader throws(StoreError) in try reader.pauses() }
+    }
+
+    package func runs() async throws(StoreError) -> [ActionRun] {
+        try await read { reader throws(StoreError) in try reader.runs() }
     }
 
     package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {

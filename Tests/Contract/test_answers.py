@@ -196,6 +196,17 @@ class Answers(unittest.TestCase):
         self.call("actOnJobs", JSON, json.dumps(hold).encode())
         self.call("getJob", id=held)
         self.call("actOnJobs", JSON, b'{"action": "paint", "filtre": {}}', status=422)
+        slowly = {"action": "retry", "filter": {"state": ["dead"]}, "rate": "1/h", "unknown": True, "superseded": True, "reason": "it is back"}
+        number = self.call("beginRun", JSON, json.dumps(slowly).encode(), status=202).json()["number"]
+        self.call("getRun", number=number)
+        self.call("stopRun", number=number)
+        self.call("stopRun", number=number)
+        self.call("getRun", number=999, status=404)
+        self.call("beginRun", JSON, b'{"action": "hold", "filter": {"ids": ["01K9ZQ3V7N4T0C8R5B2M6XW1HD"], "state": ["queued", "held"], "status": 503}}', status=202)
+        self.call("beginRun", JSON, b'{"action": "hold", "filter": {}, "seen": 9999}', status=409)
+        self.call("beginRun", JSON, b'{"action": "hold", "filter": {}, "limit": 1}', status=422)
+        self.call("beginRun", JSON, b'{"action": "drop", "filter": {"route": "none"}}', status=404)
+        self.call("listRuns")
         self.call("actOnJobs", JSON, b'{"action": "drop", "filter": {"route": "none"}}', status=404)
 
     def submission(self, route, path="charges", **members):
@@ -307,7 +318,7 @@ class Answers(unittest.TestCase):
             told = {method.upper() for method in item if method != "parameters"}
             told |= {"HEAD"} if "GET" in told else set()
             for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PAINT"} - told:
-                got = self.world.ask(method, path.format(id="01K9ZQ3V7N4T0C8R5B2M6XW1HD", route="good"))
+                got = self.world.ask(method, path.format(id="01K9ZQ3V7N4T0C8R5B2M6XW1HD", route="good", number=1))
                 self.assertEqual(got.status, 405, got)
                 self.assertEqual(set(got["Allow"].split(", ")), told)
                 self.check(got.json(), {"$ref": "#/components/schemas/Problem"}, f"{method} {path}")

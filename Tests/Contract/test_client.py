@@ -113,6 +113,11 @@ class Client(unittest.TestCase):
         self.assertEqual([job.state.value for job in listed.jobs], ["dead", "dead"])
         action = models.BulkAction.from_dict({"action": "retry", "filter": {"state": ["dead"]}})
         self.assertGreater(self.call("act_on_jobs", body=action).parsed.matched, 0)
+        order = models.RunOrder.from_dict({"action": "retry", "filter": {"state": ["dead"]}, "rate": "1/h"})
+        run = self.call("begin_run", body=order, status=202).parsed
+        self.assertEqual(self.call("get_run", run.number).parsed.action.value, "retry")
+        self.assertEqual(self.call("stop_run", run.number).parsed.state.value, "stopped")
+        self.assertEqual([one.number for one in self.call("list_runs").parsed.runs], [run.number])
         line = json.dumps({"route": "good", "request": request}).encode() + b"\n"
         outcomes = self.call("stream_jobs", body=self.file(line)).content
         self.assertTrue(json.loads(outcomes)["ok"])

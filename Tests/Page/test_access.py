@@ -89,6 +89,19 @@ class Access(PageTest):
             self.assertEqual(self.findings(), [], scheme)
         self.press("Cancel", "dialog form .buttons")
 
+    def test_axe_finds_nothing_in_the_strip_of_runs_which_fits_a_phone(self):
+        order = {"action": "retry", "filter": {"route": "stock"}, "rate": "1/h", "reason": "a" * 100}
+        run = self.scene.api("POST", "/v1/runs", order)["number"]
+        self.addCleanup(lambda: self.scene.api("POST", f"/v1/runs/{run}/stop"))
+        for metrics in SIZES.values():
+            self.browser.size(*metrics)
+            self.view("#/", "Routes")
+            self.browser.wait_text(f"Run {run}: ", within="#runs")
+            for scheme in "light", "dark":
+                self.browser.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+                self.assertEqual(self.findings(), [], (metrics, scheme))
+            self.assertEqual(self.browser.script("return document.documentElement.scrollWidth - innerWidth"), 0)
+
     def test_axe_finds_a_label_that_was_taken_away(self):
         self.view("#/jobs", "Failed by")
         self.assertEqual(self.findings(), [])

@@ -108,17 +108,6 @@ class Actions(PageTest):
         self.view("#/jobs?label=of%3Dnothing", "There are no such jobs.")
         self.assertEqual(self.browser.script(offered), [])
 
-    def calls(self, change):
-        """Has the page's calls of bulk actions changed by a script, each for one job and slow."""
-        self.browser.script(
-            "window.plain = window.plain || fetch; window.called = 0; window.fetch = async (path, given) => {"
-            "  if (!path.endsWith('/actions')) return plain(path, given);"
-            "  const body = JSON.parse(given.body); if (body.dry_run) return plain(path, given);"
-            "  window.called += 1; " + change +
-            "  await new Promise((done) => setTimeout(done, 300));"
-            "  return plain(path, {...given, body: JSON.stringify({...body, limit: 1})}); }")
-        self.addCleanup(lambda: self.browser.script("window.fetch = plain"))
-
     def many(self, word, count):
         """A bulk action on so many jobs of their own, counted."""
         label = f"of={self.id().rsplit('.', 1)[1]}"
@@ -156,29 +145,15 @@ class Actions(PageTest):
         self.assertEqual(set(self.states(jobs)), {"scheduled"})
         self.confirm("Close")
 
-    def test_a_bulk_action_that_is_stopped_says_what_was_done(self):
-        jobs, _ = self.many("Hold…", 6)
-        self.calls("")
-        self.confirm("Hold 6 jobs")
-        self.browser.wait_text("1 job matches, 1 held", within="dialog")
-        stays = "const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented"
-        self.assertTrue(self.browser.script(stays), "it is asked before the page is left")
-        self.confirm("Stop")
-        self.assertTrue(self.browser.script("return document.querySelector('dialog').open"))
-        told = self.browser.wait_text("Stopped. ", within="dialog")
-        held = self.states(jobs).count("held")
-        self.assertIn(f", {held} held", told)
-        self.assertLess(held, 6)
-        self.assertFalse(self.browser.script(stays))
-        self.confirm("Close")
-        self.closed()
-
-    def test_an_error_amid_a_bulk_action_says_what_was_done_before(self):
+    def test_a_run_that_the_daemon_refuses_is_told_and_nothing_is_done(self):
         jobs, _ = self.many("Hold…", 4)
-        self.calls("if (window.called > 2) return new Response('{\"detail\": \"no more today\"}', {status: 500, headers: {'Content-Type': 'application/json'}});")
+        self.browser.script(
+            "window.plain = window.plain || fetch; window.fetch = async (path, given) => path !== '/v1/runs' || given.method !== 'POST'"
+            " ? plain(path, given) : new Response('{\"detail\": \"no more today\"}', {status: 503, headers: {'Content-Type': 'application/json'}})")
+        self.addCleanup(lambda: self.browser.script("window.fetch = plain"))
         self.confirm("Hold 4 jobs")
-        self.browser.wait_text("2 jobs match, 2 held. Then it failed: No more today.", within="dialog")
-        self.assertEqual(self.states(jobs).count("held"), 2)
+        self.browser.wait_text("No more today.", within="dialog")
+        self.assertEqual(self.states(jobs).count("held"), 0)
         self.confirm("Close")
         self.closed()
 
@@ -222,7 +197,7 @@ class Actions(PageTest):
         line = self.order("Cancel…")
         self.browser.wait_text("2 jobs match", within="dialog")
         self.assertTrue(line.startswith("curl --unix-socket "), line)
-        self.assertIn("while its answer has next", self.browser.text("dialog"))
+        self.assertIn("/v1/runs", line)
         self.follow(line)
         eventually(lambda: {self.scene.job(job)["state"] for job in jobs} == {"cancelled"}, "the command cancelled them")
         self.confirm("Cancel")
@@ -244,6 +219,7 @@ class Actions(PageTest):
             f" --unknown --rate 10/s --socket {self.scene.relay.control}")
         self.confirm("Retry 2 jobs")
         eventually(lambda: all(self.scene.job(job)["attempt_count"] == 2 for job in cut), "they were retried")
+        self.browser.wait_text("2 jobs match, 2 retried.", within="dialog")
         self.confirm("Close")
 
     def test_a_route_is_paused_with_a_reason_and_resumed(self):

@@ -102,7 +102,7 @@ struct BulkActionTests {
         ] as [(String, Double?)]
     )
     func rate(text: String, perSecond: Double?) {
-        #expect(BulkAction.rate(text) == perSecond)
+        #expect(ActionRate(text)?.perSecond == perSecond)
     }
 
     @Test("The jobs of the next call are due behind those of this one")

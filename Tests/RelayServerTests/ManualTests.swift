@@ -38,6 +38,7 @@ struct ManualTests {
         var calls: Set<String> = []
         for (path, resource) in APICall.Resource.all {
             let shown = path.replacing("{id}", with: "ID").replacing("{route}", with: "ROUTE")
+                .replacing("{number}", with: "NUMBER")
             for method in resource.methods {
                 calls.insert("\(method.rawValue) \(shown) \(resource.role(method).rawValue)")
             }

@@ -6,8 +6,16 @@ import Testing
 @testable import RelayStore
 
 extension StoreBench {
-    /// The statements that make a closed store of the eighth layout one of the seventh.
+    /// The statements that make a closed store of the ninth layout one of the eighth.
+    static let eighthLayout = """
+        DROP TABLE run;
+        PRAGMA user_version = 8;
+
+        """
+
+    /// The same for one of the seventh.
     static let seventhLayout = """
+        \(eighthLayout)
         UPDATE job SET lane = lane & 15 WHERE lane > 15;
         DELETE FROM meta WHERE k = 'unturned';
         PRAGMA user_version = 7;

@@ -31,6 +31,59 @@ extension MemoryJobStore.State {
         return page
     }
 
+    mutating func apply(_ order: ActionOrder, at now: JobMoment) -> ActionReport {
+        let (action, origin) = (order.action, order.origin)
+        var report = ActionReport()
+        wake()
+        let page = page(order.filter, .oldestFirst, order.limit, order.cursor)
+        report.next = page.next
+        if let scope = order.scope, let next = report.next, next >= scope.last { report.next = nil }
+        if order.isDryRun {
+            for job in page.jobs { report.count(job, action, order.filter) }
+            return report
+        }
+        let jobs = page.jobs.filter { job in
+            guard let scope = order.scope else { return true }
+            let ended = entries[job.position]?.machine.finishedAt
+            return job.position <= scope.last.position && ended.map { $0 <= scope.line } ?? true
+        }
+        report.matched = jobs.count
+        let spares = jobs.compactMap { job in order.filter.spares(job).map { (job.position, $0) } }
+        for (_, spare) in spares { report.spare(spare) }
+        let spared = spares.map(\.0)
+        let cause = JobChange.Cause(action, by: origin)
+        for job in jobs where !spared.contains(job.position) {
+            let delay = order.spacing?.delay(of: report.changed)
+            guard let entry = apply(action, to: job.position, delay, &report) else { continue }
+            let record = ActionRecord(action, by: origin, to: entry.machine.state, at: now.wall)
+            if let record { entries[job.position]?.actions.keep(record) }
+            report.changes.append(entry.report(cause, before: job.state))
+        }
+        return report
+    }
+
+    mutating func begin(_ run: ActionRun) -> ActionRun? {
+        guard runs.values.filter({ $0.state == .running }).count < ActionRun.mostRunning else { return nil }
+        var run = run
+        run.number = (runs.keys.max() ?? 0) + 1
+        run.scope = ActionRun.Scope(
+            last: JobCursor(position: entries.keys.max() ?? 0),
+            line: timeline.now
+        )
+        run.version = 1
+        runs[run.number] = run
+        return run
+    }
+
+    mutating func advance(_ number: Int64, by step: RunStep, at now: JobMoment) -> RunAdvance? {
+        guard var run = runs[number], run.state == .running else { return nil }
+        let report = apply(run.order(step), at: now)
+        run.add(report, at: now.wall)
+        runs[number] = run
+        for number in Array(runs.values).forgotten { runs[number] = nil }
+        return RunAdvance(run, report)
+    }
+
     /// - Returns: the job as it is now, or as it last was; nil when nothing has changed.
     mutating func apply(
         _ action: JobAction,

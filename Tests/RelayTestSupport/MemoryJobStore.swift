@@ -50,6 +50,7 @@ package final class MemoryJobStore: JobStore {
         /// Jobs that this call has ended without anybody's asking for it.
         var ended: [JobChange] = []
         var pauses: [String: RoutePause] = [:]
+        var runs: [Int64: ActionRun] = [:]
         /// By route, the jobs that a claim may take.
         var lines: [String: WaitingLine] = [:]
         var counts: [JobState: Int] = [:]
@@ -205,31 +206,8 @@ extension MemoryJobStore {
     }
 
     package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
-        let (action, origin) = (order.action, order.origin)
-        let report = try access(now) { state in
-            var report = ActionReport()
-            state.wake()
-            let page = state.page(order.filter, .oldestFirst, order.limit, order.cursor)
-            report.next = page.next
-            if order.isDryRun {
-                for job in page.jobs { report.count(job, action, order.filter) }
-                return report
-            }
-            report.matched = page.jobs.count
-            let spares = page.jobs.compactMap { job in order.filter.spares(job).map { (job.position, $0) } }
-            for (_, spare) in spares { report.spare(spare) }
-            let spared = spares.map(\.0)
-            let cause = JobChange.Cause(action, by: origin)
-            for job in page.jobs where !spared.contains(job.position) {
-                let delay = order.spacing?.delay(of: report.changed)
-                guard let entry = state.apply(action, to: job.position, delay, &report) else { continue }
-                let record = ActionRecord(action, by: origin, to: entry.machine.state, at: now.wall)
-                if let record { state.entries[job.position]?.actions.keep(record) }
-                report.changes.append(entry.report(cause, before: job.state))
-            }
-            return report
-        }
-        await faults.interlude(.apply(action))
+        let report = try access(now) { $0.apply(order, at: now) }
+        await faults.interlude(.apply(order.action))
         return report
     }
 
@@ -366,6 +344,41 @@ extension MemoryJobStore {
     package func pauses() async throws(StoreError) -> [String: RoutePause] {
         try faults.read()
         return try access { $0.pauses }
+    }
+
+    package func begin(_ run: ActionRun, at now: JobMoment) async throws(StoreError) -> ActionRun? {
+        try access(now) { $0.begin(run) }
+    }
+
+    package func advance(
+        _ run: Int64,
+        by step: RunStep,
+        at now: JobMoment
+    ) async throws(StoreError) -> RunAdvance? {
+        try faults.read()
+        let advance = try access(now) { $0.advance(run, by: step, at: now) }
+        if let advance { await faults.interlude(.apply(advance.run.action)) }
+        return advance
+    }
+
+    package func end(
+        _ run: Int64,
+        as state: ActionRun.State,
+        by: Principal?,
+        failure: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionRun? {
+        try access(now) { store in
+            store.runs[run]?.end(state, by: by, failure: failure, at: now.wall)
+            let ended = store.runs[run]
+            for number in Array(store.runs.values).forgotten { store.runs[number] = nil }
+            return ended
+        }
+    }
+
+    package func runs() async throws(StoreError) -> [ActionRun] {
+        try faults.read()
+        return try access { $0.runs.values.sorted { $0.number < $1.number } }
     }
 
     package func close() async { state.withLock { $0.isClosed = true } }

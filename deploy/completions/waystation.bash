@@ -6,7 +6,8 @@ _waystation_options() {
         '') echo '--socket --output -o --quiet -q --no-headers --utc --version --help' ;;
         'status') echo '--output -o --utc --socket --help' ;;
         'send') echo '--request -X --header -H --data -d --json --include -i --output -o --fail -f --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
-        'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
+        'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --reason --detach --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
+        'runs') echo '--output -o --no-headers --quiet -q --utc --socket --help' ;;
         'dead') echo '--by --route --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'explain') echo '--output -o --utc --socket --help' ;;
         'cat') echo '--response --headers --socket --help' ;;
@@ -71,10 +72,14 @@ _waystation_spec() {
         'jobs --timeout') spec='nothing' ;;
         'jobs --where') spec='nothing' ;;
         'jobs --rate') spec='nothing' ;;
+        'jobs --reason') spec='nothing' ;;
         'jobs --output' | 'jobs -o') spec='words table json ndjson name' ;;
         'jobs --socket') spec='file' ;;
         'jobs 1') spec='words ls show watch retry cancel hold release drop expunge' ;;
         'jobs 2+') spec='asked jobs' ;;
+        'runs --output' | 'runs -o') spec='words table json ndjson name' ;;
+        'runs --socket') spec='file' ;;
+        'runs 1') spec='words ls show watch stop' ;;
         'dead --by') spec='words kind route' ;;
         'dead --route') spec='asked routes' ;;
         'dead --output' | 'dead -o') spec='words table json ndjson name' ;;
@@ -89,7 +94,7 @@ _waystation_spec() {
         'shape --socket') spec='file' ;;
         'events --route') spec='asked routes' ;;
         'events --job') spec='asked jobs' ;;
-        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused route.paused route.resumed route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed' ;;
+        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused run.started run.ended route.paused route.resumed route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed' ;;
         'events --after') spec='nothing' ;;
         'events --output' | 'events -o') spec='words table json ndjson name' ;;
         'events --socket') spec='file' ;;
@@ -141,7 +146,7 @@ _waystation_spec() {
         'ui --for') spec='nothing' ;;
         'ui --socket') spec='file' ;;
         'completion 1') spec='words bash zsh fish' ;;
-        'help 1') spec='words status send jobs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version' ;;
+        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version' ;;
         *) return 1 ;;
     esac
 }
@@ -194,7 +199,7 @@ _waystation() {
     elif [[ ! $ended && $word == -* ]]; then
         spec="words $(_waystation_options "$command")"
     elif [[ ! $command ]]; then
-        spec='words status send jobs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version'
+        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version'
     else
         operands=$((operands + 1))
         if ! _waystation_spec "$command" "$operands"; then

@@ -32,6 +32,8 @@ function jobAction(word, job, text) {
   }));
 }
 
+const REASON = { name: "reason", title: "Reason: what others are told", hint: "maintenance" };
+
 const routeURL = name => `/v1/routes/${encodeURIComponent(name)}`;
 
 // Does it to a route that is still as it was shown.
@@ -52,7 +54,7 @@ function pauseAction(route) {
     text: "Nothing of the route is sent until it is resumed: kept jobs wait, requests get 503 route_paused.",
     fields: [
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
-      { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
+      REASON,
     ],
     command: values => command("pause", name, options(values)),
     button: () => "Pause",

@@ -7,29 +7,17 @@ function bulkAction(word, filter, name, rate = "") {
   // Those that come after the count are not among them.
   let before;
   let size;
-  const body = (values, isDry, cursor, most) => ({
-    action: word, filter: { ...filter, created_before: before }, dry_run: isDry,
-    limit: Math.min(most, values.rate ? 10000 : 1000), ...bulkValues(values), ...given({ cursor }),
-    // Those that were counted, or the daemon does nothing.
-    ...(isDry || cursor ? {} : { seen: Math.min(size, 10000) }),
-  });
+  let begun;
+  const order = values => ({ action: word, filter: { ...filter, created_before: before }, ...bulkValues(values) });
   // Call by call, since one takes so many jobs and no more.
-  const perform = async (values, isDry, signal, most, progress) => {
+  const count = async (values, signal) => {
     const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0, superseded: 0 };
-    let cursor = null;
-    try {
-      do {
-        const answer = await ask("POST", "/v1/jobs/actions", body(values, isDry, cursor, most - sum.matched),
-          isDry ? signal : null);
-        for (const key of Object.keys(sum)) sum[key] += answer[key] || 0;
-        cursor = answer.next;
-        if (progress) progress(counted(sum, word, isDry));
-        if (cursor && !isDry && values.rate) await pause(answer.changed / perSecond(values.rate) * 1000, signal);
-      } while (cursor && !signal.aborted && sum.matched < most);
-    } catch (error) {
-      if (!isDry && sum.matched) error.done = sentence(counted(sum, word, isDry));
-      throw error;
-    }
+    let cursor;
+    do {
+      const answer = await ask("POST", "/v1/jobs/actions", { ...order(values), dry_run: true, limit: 1000, ...given({ cursor }) }, signal);
+      for (const key of Object.keys(sum)) sum[key] += answer[key];
+      cursor = answer.next;
+    } while (cursor);
     return sum;
   };
   return action(name || titled(word), "operate", () => ({
@@ -42,19 +30,33 @@ function bulkAction(word, filter, name, rate = "") {
         value: rate },
       { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice",
         isFlag: true },
-    ] : [],
+      REASON,
+    ] : [REASON],
     command: values => bulkCommand(word, filter, values),
     button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.size, "job")}` : titled(word)),
     count: async (values, signal, isAgain) => {
       if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
       const now = clock.now();
       if (!isAgain) before = parsed(filter.created_before) < now ? filter.created_before : new Date(now).toISOString();
-      const sum = await perform(values, true, signal, Infinity);
+      const sum = await count(values, signal);
       size = sum.matched;
       return { told: sentence(counted(sum, word, true)), size: sum.changed, matched: sum.matched };
     },
-    run: async (values, progress, signal) =>
-      sentence(counted(await perform(values, false, signal, size, progress), word, false)),
+    // The daemon goes on with it, whoever looks.
+    run: async (values, progress) => {
+      // Those that were counted, or nothing.
+      begun = await ask("POST", "/v1/runs", { ...order(values), seen: Math.min(size, 10000), ...given({ reason: values.reason }) });
+      while (begun.state === "running") {
+        progress(`Run ${begun.number}: ${counted(begun, word)}. It goes on when this is closed.`);
+        await new Promise(resolve => { setTimeout(resolve, 300); });
+        begun = await read(runURL(begun)).catch(error => {
+          if (error.isAway) return begun;
+          throw error;
+        });
+      }
+      return (begun.state === "done" ? "" : `${titled(begun.state)}. `) + sentence(counted(begun, word));
+    },
+    stop: () => begun && ask("POST", runURL(begun) + "/stop"),
   }));
 }
 
@@ -67,14 +69,6 @@ function perSecond(rate) {
   return found && Number(found[1]) / { s: 1, m: 60, h: 3600 }[found[2]];
 }
 
-const pause = (milliseconds, signal) => new Promise(resolve => {
-  const timer = setTimeout(resolve, milliseconds);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-});
-
 function counted(sum, word, isDry) {
   let text = sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`;
   // The store says what it would change.
@@ -83,7 +77,7 @@ function counted(sum, word, isDry) {
     if (rest > 0) text += `, ${rest} of them ${rest === 1 ? "is" : "are"} in a state in which this changes nothing`;
     if (sum.body_expired) text += `, ${sum.body_expired} cannot be sent again: their bodies are no longer kept`;
   } else {
-    text += `, ${sum.changed} ${DONE[word]}`;
+    text += `, ${sum.changed} ${DONE[word] || "changed"}`;
     if (sum.asked) text += `, ${sum.asked} running asked to end`;
     if (sum.body_expired) text += `, ${sum.body_expired} not: their bodies are no longer kept`;
   }
@@ -92,17 +86,16 @@ function counted(sum, word, isDry) {
   return text;
 }
 
-// Commas separate the pairs of --where, so a value that has one is said to the interface itself, which takes 10000 jobs
-// in a call.
+// Commas separate the pairs of --where, so a value that has one is said to the interface itself.
 function bulkCommand(word, filter, values) {
   // Named to the command, those that may have been carried out would be retried too.
-  if (filter.ids && word !== "retry") return command("jobs", word, ...filter.ids);
+  if (filter.ids && word !== "retry" && !values.reason) return command("jobs", word, ...filter.ids);
   const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
   const pairs = Object.entries(filter).flatMap(([name, value]) =>
     [value].flat().map(one => `${names[name] || name}=${one}`));
   if (filter.ids || pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
-    return curl("POST", "/v1/jobs/actions", { action: word, filter, dry_run: false, ...bulkValues(values) });
+    return curl("POST", "/v1/runs", { action: word, filter, ...bulkValues(values), ...given({ reason: values.reason }) });
   }
   return command("jobs", word, "--where", pairs.join(",") || "all", values.unknown ? "--unknown" : [],
-    options({ rate: values.rate }));
+    options({ rate: values.rate, reason: values.reason }));
 }

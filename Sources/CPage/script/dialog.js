@@ -24,8 +24,8 @@ function copyable(text) {
 const dialog = {
   opener: null, state: null,
 
-  // `order` has title, text, fields, command(values), run(values, progress, signal, counted) and, where it is for many,
-  // count(values, signal, isAgain), which gives {told, size}.
+  // `order` has title, text, fields, command(values), run(values, progress) and, where it is for many,
+  // count(values, signal, isAgain), which gives {told, size}, and stop().
   open(order) {
     this.opener = document.activeElement;
     this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "",
@@ -37,13 +37,13 @@ const dialog = {
     if (order.count) this.count();
   },
 
-  get isRunning() { return ["running", "stopping"].includes(this.state?.phase); },
+  get isRunning() { return this.state?.phase === "running"; },
 
-  // The action under way ends with its present call, and its sum is shown before anything is closed.
+  // One for many ends with its present page, and its sum is shown before anything is closed.
   leave() {
-    if (!this.isRunning) return this.close();
-    this.state.stop.abort();
-    this.turn({ phase: "stopping" });
+    const { order } = this.state;
+    if (this.isRunning && order.stop) order.stop().catch(error => tell(sentence(error.message)));
+    else this.close();
   },
 
   close() {
@@ -81,13 +81,11 @@ const dialog = {
       h(isError ? "p.told bad" : "p.told", { role: "status" }, told),
       h("p.same", "The command that does the same:"),
       copyable(order.command(values)),
-      order.command(values).startsWith("curl") && h("p.note",
-        "One call takes 10000 jobs: while its answer has next, it goes on with that as cursor."),
       h("div.buttons",
         h(order.isGrave ? "button.grave" : "button.main", { type: "submit", disabled: phase !== "ready" || !freshness.mayAct }, order.button(this.state)),
-        h("button", { type: "button", disabled: phase === "stopping", on: { click: () => this.leave() } }, this.isRunning ? "Stop"
+        h("button", { type: "button", on: { click: () => this.leave() } }, this.isRunning && order.stop ? "Stop"
           : phase === "done" ? "Close" : "Cancel"),
-        isBusy && h("span.busy", phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
+        isBusy && h("span.busy", phase === "counting" ? "counting jobs" : "at it")));
     morph(byID("dialog"), h("div", body));
   },
 
@@ -110,7 +108,7 @@ const dialog = {
     if (state?.phase !== "ready" || !freshness.mayAct) return;
     const turn = news => this.state === state && this.turn(news);
     turn({ phase: "running", told: "", isError: false });
-    const progress = told => turn({ told });
+    const progress = news => turn({ told: news });
     const { order, values, counted, stop: { signal } } = state;
     const end = (phase, told, isError) => {
       tell(told);
@@ -126,14 +124,13 @@ const dialog = {
           return end("ready", `${now.size > counted.size ? "More" : "Fewer"} match than were counted, so nothing was done yet. ${now.told}`, true);
         }
       }
-      const told = await order.run(values, progress, signal, counted);
-      if (order.count) return end("done", (signal.aborted ? "Stopped. " : "") + told, false);
+      const told = await order.run(values, progress);
+      if (order.count) return end("done", told, false);
       end("done", told, false);
       if (this.state === state) this.close();
     } catch (error) {
-      if (signal.aborted && !(error instanceof Refusal)) return end("done", "Stopped before anything was done.", false);
-      const done = error.done ? `${error.done} Then it failed: ` : "";
-      end(order.count ? "done" : "ready", done + sentence(error.message) + (error.isAway && error.advice
+      if (signal.aborted && !(error instanceof Refusal)) return;
+      end(order.count ? "done" : "ready", sentence(error.message) + (error.isAway && error.advice
         ? ` ${error.advice}` : ""), true);
     }
   },
@@ -141,16 +138,11 @@ const dialog = {
 
 byID("dialog").addEventListener("cancel", event => {
   event.preventDefault();
-  dialog.leave();
+  dialog.close();
 });
 // A browser closes it nevertheless when it is asked twice, and may tell of it when another is open already.
 byID("dialog").addEventListener("close", () => {
-  if (!dialog.state || byID("dialog").open) return;
-  dialog.leave();
-  if (dialog.state) byID("dialog").showModal();
-});
-addEventListener("beforeunload", event => {
-  if (dialog.isRunning) event.preventDefault();
+  if (!byID("dialog").open) dialog.close();
 });
 
 // A button that opens an order, for who may give it.

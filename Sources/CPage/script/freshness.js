@@ -43,7 +43,7 @@ const freshness = {
   show() {
     const { trouble, since, isStale, mayAct } = this;
     document.body.classList.toggle("stale", isStale);
-    for (const button of document.querySelectorAll("main button.act")) button.disabled = !mayAct;
+    for (const button of document.querySelectorAll("button.act")) button.disabled = !mayAct;
     if (mayAct !== this.couldAct && dialog.state) dialog.draw();
     this.couldAct = mayAct;
     morph(byID("away"), h("div", trouble && [

@@ -46,7 +46,8 @@ const refresh = {
     Object.assign(this, { isReading: true, isWanted: false, last: performance.now() });
     try {
       if (!daemon.isKnown) await begin(signal);
-      const found = await view.read(signal);
+      // Those of the last look stay where they cannot be read.
+      const [found] = await Promise.all([view.read(signal), runs.read(signal).catch(() => null)]);
       if (signal.aborted) return;
       this.isReading = false;
       this.kept = found || {};
@@ -82,6 +83,7 @@ const refresh = {
       tall.slide();
     } else tall.keep(() => morph(main, fresh));
     main.setAttribute("aria-busy", "false");
+    runs.show();
     glance.was(this.kept);
     announce(this.kept);
   },

@@ -31,6 +31,9 @@ function titleOf(job) {
   return parts.join(" · ");
 }
 
+// `alice (uid 1001)`, of whoever did something.
+const userText = ({ uid, user } = {}) => uid === undefined ? "somebody the kernel has no name for" : user ? `${user} (uid ${uid})` : `uid ${uid}`;
+
 // `shop.service (alice, uid 1001)`, or as much of it as is known.
 function clientText({ uid, unit }) {
   const name = users.nameOf(uid);
@@ -98,8 +101,7 @@ function decisionText(attempt) {
 function actionEntry(done) {
   const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held",
     release: "released", expunge: "expunged" }[done.action] || done.action;
-  const { uid, user } = done;
-  const who = "by " + (uid === undefined ? "somebody the kernel has no name for" : user ? `${user} (uid ${uid})` : `uid ${uid}`);
+  const who = "by " + userText(done);
   return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 

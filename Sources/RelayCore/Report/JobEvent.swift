@@ -22,6 +22,8 @@ package enum JobEvent: Sendable {
     case dropped(JobReport)
     /// Somebody acted on kept jobs; each of them is told of besides.
     indirect case jobsChanged(JobsChange)
+    /// A run began, or is over.
+    indirect case runChanged(ActionRun)
     /// A body found no room in the job store, for the first time in a while.
     case bodyFoundNoSpace(route: String)
     /// A rule wants the route paused.

@@ -18,6 +18,7 @@ extension JobEvent {
         case .breakerChanged: .routeBreaker
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
+        case .runChanged(let run): run.state == .running ? .runStarted : .runEnded
         case .notice(let kind, _, _): kind
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: nil
         }
@@ -69,6 +70,7 @@ extension JobEvent {
             .routeResumed(let route, _), .breakerChanged(let route, _):
             route
         case .notice(_, _, let act): act?.route
+        case .runChanged(let run): run.filter.route
         case .requestRefused(let refused): refused.route
         default: report?.route ?? context?.route.name
         }

@@ -21,6 +21,7 @@ package final class DurableJobs: Sendable {
     package let pauses: RoutePauses
     package let acceptance: Acceptance
     package let operations: Operations
+    package let runs: ActionRuns
     package let watch: StoreWatch
     let engine: Engine
     let dispatcher: Dispatcher
@@ -48,22 +49,27 @@ package final class DurableJobs: Sendable {
         dispatcher = Dispatcher(store, audience, announcer)
         acceptance = Acceptance(dispatcher, audience, watch, digest: digest)
         operations = Operations(store, dispatcher, announcer)
+        runs = ActionRuns(audience.engine, audience.pauses)
         sweeper = Sweeper(store, audience, announcer, watch)
         configure(settings)
     }
 
     // The pauses know the announcer, which knows them.
-    deinit { pauses.stop() }
+    deinit {
+        pauses.stop()
+        runs.stop()
+    }
 
     /// The store is not open yet: whoever asks for what it holds is refused with that.
     package func standBy(_ refusal: StoreError) async {
         pauses.standBy(refusal)
+        runs.standBy(refusal)
         await watch.look()
     }
 
     /// Begins to deliver, on `loops` in turn, and to sweep.
     ///
-    /// - Throws: what reading the pauses throws.
+    /// - Throws: what reading the pauses and the runs throws.
     package func start(on loops: [DeliveryLoop]) async throws(StoreError) {
         guard let first = loops.first?.relay else { return }
         try await patiently { () async throws(StoreError) in try await watch.count() }
@@ -73,8 +79,11 @@ package final class DurableJobs: Sendable {
         try await patiently { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
+        var found: [ActionRun] = []
+        try await patiently { () async throws(StoreError) in found = try await store.runs() }
         dispatcher.start(on: loops)
         sweeper.start(on: first.ports)
+        runs.start(found, store, operations, announcer, first.ports)
     }
 
     /// A machine that is busy with other things makes a read late that nobody but the start waits for.
@@ -115,12 +124,14 @@ package final class DurableJobs: Sendable {
     /// Claims no more; what is with an upstream goes on, what waits goes back.
     package func drain() {
         sweeper.stop()
+        runs.stop()
         dispatcher.drain()
     }
 
     /// Ends what is with an upstream; it goes back unburned where that is safe.
     package func abort() {
         sweeper.stop()
+        runs.stop()
         dispatcher.abort()
     }
 

@@ -72,10 +72,20 @@ package final class Operations: Sendable {
         let report = try await store.told { store throws(StoreError) in
             try await store.apply(order, at: JobMoment(time))
         }
-        guard !order.isDryRun else { return report }
-        for job in report.changes { announcer.record(JobEvent(JobReport(job), after: order.action)) }
-        for id in report.asked { await dispatcher.cancel(id) }
+        if !order.isDryRun { await tell(report, order.action) }
         return report
+    }
+
+    /// Takes the next page of a run; nil where no such run goes on.
+    func advance(_ run: Int64, by step: RunStep) async throws(StoreError) -> RunAdvance? {
+        let advance = try await store.advance(run, by: step, at: JobMoment(time))
+        if let advance { await tell(advance.report, advance.run.action) }
+        return advance
+    }
+
+    private func tell(_ report: ActionReport, _ action: JobAction) async {
+        for job in report.changes { announcer.record(JobEvent(JobReport(job), after: action)) }
+        for id in report.asked { await dispatcher.cancel(id) }
     }
 }
 

@@ -163,6 +163,21 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Do: Count them again with dry_run, and decide again.
         Example: 30 jobs match now, and not 40: nothing was done
         """
+    case runNotFound = """
+        run_not_found: 404 There is no such run
+        The daemon knows no run of that number.
+        Causes: The number is misspelt; it was over long ago, and the last 20 that are over are told of.
+        Do: waystation runs lists them.
+        Example: there is no run 7
+        """
+    case tooManyRuns = """
+        too_many_runs: 503 As many runs are under way as may be
+        As many runs are under way as may be at once, so none was begun.
+        Causes: 8 of them go on; one with a low rate takes long.
+        Do: See waystation runs; wait for one of them, or stop it: waystation runs stop NUMBER
+        Example: 8 runs are under way, and nothing was begun
+        Retry-After: 60
+        """
     case bodyExpired = """
         body_expired: 410 The body is no longer kept
         The body is no longer kept.

@@ -44,6 +44,8 @@ extension APICall {
         case .jobs: return method == .post ? try await run(document, caller) : try await list(caller)
         case .job(let id, let part): return try await job(id, part, caller)
         case .actions: return try await bulk(document, caller)
+        case .runs: return method == .post ? try await begin(document, caller) : try runs(server)
+        case .run(let number, let part): return try await run(number, part, document, caller)
         case .events:
             let events = try EventBody(self, caller)
             var answer = Answer(200, .stream(events), type: events.type)

@@ -12,7 +12,7 @@ extension APICall.Resource {
         case .stream: StreamOptions.parameters
         case .job(_, .action(.retry)) where method == .post: [JobLook.superseded]
         case .job(_, let part): method == .get ? part.parameters : []
-        case .actions, .troubles, .routes, .route, .metrics: []
+        case .actions, .runs, .run, .troubles, .routes, .route, .metrics: []
         case .events: EventOptions.parameters
         case .shape: ShapeTable.parameters
         case .history: [HistoryDocument.route]

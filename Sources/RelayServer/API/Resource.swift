@@ -16,6 +16,8 @@ extension APICall {
         case stream
         case job(id: String, JobPart)
         case actions
+        case runs
+        case run(String, RunPart)
         case events
         case shape
         case history
@@ -39,6 +41,12 @@ extension APICall {
         case action(JobAction)
     }
 
+    /// The part of one run that a call is about.
+    enum RunPart {
+        case whole
+        case stop
+    }
+
     /// The part of one route that a call is about.
     enum RoutePart {
         case whole
@@ -58,7 +66,7 @@ extension APICall.Resource {
             .page:
             [.get]
         case .reload, .stream, .actions: [.post]
-        case .jobs: [.get, .post]
+        case .jobs, .runs: [.get, .post]
         case .constrained: [.get, .put]
         case .job(_, let part):
             switch part {
@@ -67,7 +75,8 @@ extension APICall.Resource {
             case .content: [.delete]
             case .action: [.post]
             }
-        case .route(_, .whole): [.get]
+        case .route(_, .whole), .run(_, .whole): [.get]
+        case .run(_, .stop): [.post]
         case .route(_, .breaker): [.put]
         case .route: [.post]
         }
@@ -81,7 +90,9 @@ extension APICall.Resource {
         case .metrics: .metrics
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
-        case .actions, .route: .operate
+        case .actions, .route, .run(_, .stop): .operate
+        case .runs: method == .post ? .operate : .read
+        case .run(_, .whole): .read
         case .job(_, let part):
             switch part {
             case .whole: method == .delete ? .operate : .submit
@@ -98,17 +109,20 @@ extension APICall.Resource {
         "/metrics": .metrics, "/v1/version": .version, "/v1/status": .status, "/v1/troubles": .troubles,
         "/v1/health/live": .live,
         "/v1/health/ready": .ready,
-        "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
+        "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/runs": .runs,
+        "/v1/stream": .stream,
         "/v1/events": .events, "/v1/shape": .shape, "/v1/history": .history, "/v1/routes": .routes,
         "/v1/table": .table,
         "/v1/constrained": .constrained, "/v1/openapi.json": .contract,
     ]
     static var paths: [String] { fixed.map(\.key) }
 
-    /// Every resource by its path, in which `{id}` stands for a job's id and `{route}` for a route's name.
+    /// Every resource by its path, in which `{id}` stands for a job's id, `{route}` for a route's name and `{number}` for a
+    /// run's number.
     static var all: [(path: String, resource: Self)] {
         fixed.map { ($0.key, $0.value) }
             + APICall.JobPart.paths.map { ("/v1/jobs/{id}" + $0.key, .job(id: "{id}", $0.value)) }
+            + APICall.RunPart.paths.map { ("/v1/runs/{number}" + $0.key, .run("{number}", $0.value)) }
             + APICall.RoutePart.paths.map { ("/v1/routes/{route}" + $0.key, .route("{route}", $0.value)) }
     }
 
@@ -128,6 +142,9 @@ extension APICall.Resource {
             case "jobs":
                 guard let part = APICall.JobPart.paths.first(where: { $0.key == rest }) else { return nil }
                 self = .job(id: steps[2], part.value)
+            case "runs":
+                guard let part = APICall.RunPart.paths.first(where: { $0.key == rest }) else { return nil }
+                self = .run(steps[2], part.value)
             case "routes":
                 guard let part = APICall.RoutePart.paths.first(where: { $0.key == rest }) else { return nil }
                 self = .route(steps[2], part.value)
@@ -144,6 +161,11 @@ extension APICall.JobPart {
         "/request/body": .requestBody, "/content": .content, "/retry": .action(.retry),
         "/cancel": .action(.cancel), "/hold": .action(.hold), "/release": .action(.release),
     ]
+}
+
+extension APICall.RunPart {
+    /// By what follows the run's number.
+    static let paths: KeyValuePairs<String, Self> = ["": .whole, "/stop": .stop]
 }
 
 extension APICall.RoutePart {

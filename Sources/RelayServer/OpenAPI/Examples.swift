@@ -87,6 +87,16 @@ extension Operation {
                 """
             )
         ],
+        "RunOrder": [
+            "retry": .example(
+                """
+                {"action": "retry", "filter": {"route": "billing", "state": ["dead"], "status": 503},
+                 "rate": "50/s", "seen": 212, "reason": "billing is back"}
+                """
+            )
+        ],
+        "Run": ["run": run],
+        "RunList": ["runs": .object(["runs": .array([run])])],
         "ListedOutcomes": [
             "all_refused": .example(
                 """
@@ -108,6 +118,15 @@ extension Operation {
         #"{"specversion":"1.0","source":"/waystationd","type":"waystation.route.paused","#
         + #""time":"2027-01-31T08:00:00.000Z","datacontenttype":"application/json","id":"1801468800000007","#
         + #""subject":"billing","data":{"route":"billing","detail":"maintenance"}}"#
+
+    private static let run = JSONValue.example(
+        """
+        {"number": 7, "state": "running", "action": "retry", "filter": {"route": "billing", "state": ["dead"]},
+         "rate": "50/s", "reason": "billing is back", "by": {"uid": 1001, "user": "alice"},
+         "started_at": "2027-01-31T08:00:00.000Z", "total": 212, "matched": 100, "changed": 98, "asked": 0,
+         "body_expired": 1, "left_alone": 1, "superseded": 0, "next_at": "2027-01-31T08:00:02.000Z"}
+        """
+    )
 
     private static let troubles = JSONValue.example(
         """

@@ -109,7 +109,8 @@ struct PathParameter {
         doc: "The id of a job, in either case of letters."
     )
     static let route = PathParameter(name: "route", schema: .route, doc: "The name of a route.")
-    static let all = [job, route]
+    static let run = PathParameter(name: "number", schema: .integer(1...), doc: "The number of a run.")
+    static let all = [job, route, run]
 
     var json: JSONValue {
         .object([

@@ -106,6 +106,7 @@ extension Reply.Field {
         doc: "The job's version."
     )
     static let location = Reply.Field(name: "Location", doc: "The job.")
+    static let runLocation = Reply.Field(name: "Location", doc: "The run.")
     static let job = Reply.Field(name: "Waystation-Job", schema: .job, doc: "The job's id.")
     static let replayed = Reply.Field(
         name: "Waystation-Replayed",

@@ -2,6 +2,7 @@ import RelayBase
 import RelayEngine
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 extension APICall.Resource {
     /// The part of the contract about one of its methods.
@@ -43,6 +44,40 @@ extension APICall.Resource {
                         .routeNotFound, .unsupportedMediaType, .invalidJob, .selectionChanged,
                     ]
                 )
+        case .runs where method == .post:
+            Operation(
+                .jobs,
+                "beginRun",
+                "Do something to every job that matches, and go on without the caller"
+            )
+            .says(
+                "The daemon goes through the jobs that match now, page by page, also after a restart; jobs that "
+                    + "come later, or end later, are not among them. What matches is counted by actOnJobs."
+            )
+            .takes(Operation.Content("RunOrder"))
+            .gives(
+                Reply(
+                    status: 202,
+                    doc: "It is on disk.",
+                    content: [Operation.Content("Run")],
+                    fields: [.runLocation]
+                )
+            )
+            .refuses(
+                Problem.Code.ofStore + [
+                    .routeNotFound, .unsupportedMediaType, .invalidJob, .selectionChanged, .tooManyRuns,
+                ]
+            )
+        case .runs:
+            Operation(.jobs, "listRuns", "The runs, the newest first")
+                .says("Those that go on, and the last \(ActionRun.mostEnded) that are over.")
+                .gives(Reply("The runs.", "RunList"))
+        case .run(_, .whole):
+            Operation(.jobs, "getRun", "One run").gives(Reply("The run.", "Run")).refuses([.runNotFound])
+        case .run(_, .stop):
+            Operation(.jobs, "stopRun", "End a run")
+                .says("What it has done stays; one that is over stays as it is. There is no content.")
+                .gives(Reply("The run.", "Run")).refuses(Problem.Code.ofStore + [.runNotFound])
         case .events: .readEvents
         case .shape:
             Operation(.routes, "getShape", "How many jobs wait, and for how long already")

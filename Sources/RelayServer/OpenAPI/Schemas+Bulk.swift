@@ -5,8 +5,16 @@ import RelayJobs
 
 extension OpenAPI {
     static let bulkSchemas: KeyValuePairs<String, Schema> = [
-        "BulkAction": .strict(
-            BulkAction.members.map { name in
+        "BulkAction": order(BulkAction.members), "RunOrder": order(BulkAction.runMembers),
+        "JobFilter": .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
+            .doc("Every member that is given must match; {} means all."),
+        "BulkResult": BulkResult.schema, "Run": ActionRun.schema,
+        "RunList": .object([Property("runs", .list(.named("Run")))]),
+    ]
+
+    private static func order(_ members: [String]) -> Schema {
+        .strict(
+            members.map { name in
                 Property(name, bulkMember(name), maybe: !["action", "filter"].contains(name))
             }
         )
@@ -15,11 +23,8 @@ extension OpenAPI {
             "else",
             Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"]), .requires(["superseded"])]))
                 .json
-        ),
-        "JobFilter": .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
-            .doc("Every member that is given must match; {} means all."),
-        "BulkResult": BulkResult.schema,
-    ]
+        )
+    }
 
     private static let retry = Schema.anything.with(
         "properties",
@@ -41,6 +46,7 @@ extension OpenAPI {
         case "dry_run": .boolean.standard(.bool(true)).doc("Nothing is changed, only counted.")
         case "rate":
             .pattern(BulkAction.ratePattern).doc("Spreads jobs that are retried over time, such as 50/s.")
+        case "reason": reason.doc("Why, for others to read; in bytes.")
         case "limit": .integer(1...BulkAction.mostJobs).standard(.number(JSONNumber(BulkAction.mostJobs)))
         case "seen":
             .integer(0...BulkAction.mostJobs)

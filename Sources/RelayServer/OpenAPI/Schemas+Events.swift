@@ -33,7 +33,16 @@ extension OpenAPI {
             .maybe("detail", .text), .maybe("rule", .text),
             .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
             .maybe("source", .source),
-            .maybe("state", .word(["open", "closed", BreakerOrder.auto]), "Of a breaker."),
+            .maybe(
+                "state",
+                .word(["open", "closed", BreakerOrder.auto, "done", "stopped", "failed"]),
+                "Of a breaker, or of a run that is over."
+            ),
+            .maybe("run", .integer(1...), "A run's number."),
+            .maybe("action", .word(JobAction.allCases.map(\.rawValue)), "Of a run."),
+            .maybe("total", .count, "Of a run: jobs that matched when it began."),
+            .maybe("matched", .count, "Of a run: jobs that it has looked at."),
+            .maybe("changed", .count, "Of a run: jobs that it has changed."),
             .maybe(
                 "previous",
                 .word(RouteStanding.Breaker.allCases.map(\.rawValue)),

@@ -6,16 +6,16 @@ import RelayJobs
 import RelayRoute
 
 extension OpenAPI {
+    /// The words of whoever asks for something.
+    static let reason = Schema.text(JobFilter.textLengths)
+        .with("pattern", .string("^[^\\u0000-\\u001f\\u007f]*$"))
+
     static let routeSchemas: KeyValuePairs<String, Schema> = [
         "Route": RouteSituation.schema,
         "RouteList": .object([Property("routes", .list(.named("Route")))]),
         "Table": RouteTable.schema, "RouteUpstream": RouteUpstream.schema, "LastFailure": LastFailure.schema,
         "PauseOrder": .strict([
-            .maybe(
-                "reason",
-                .text(JobFilter.textLengths).with("pattern", .string("^[^\\u0000-\\u001f\\u007f]*$")),
-                "In bytes."
-            ),
+            .maybe("reason", reason, "In bytes."),
             .maybe("for", .duration(PauseOrder.durations), "Without it until the route is resumed."),
         ]),
         "BreakerOrder": .strict([

@@ -29,6 +29,7 @@ extension Schema {
         CREATE TABLE idemrun(run INTEGER PRIMARY KEY, until INTEGER NOT NULL, filter BLOB NOT NULL);
         CREATE TABLE idemnew(n INTEGER PRIMARY KEY, v BLOB NOT NULL);
         CREATE TABLE pause(route INTEGER PRIMARY KEY, record BLOB NOT NULL);
+        CREATE TABLE run(number INTEGER PRIMARY KEY, record BLOB NOT NULL);
         CREATE TABLE tally(
             route INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
             PRIMARY KEY(route, state, minute)

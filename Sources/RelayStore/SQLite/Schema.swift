@@ -105,6 +105,8 @@ enum Schema {
         // Lanes of users (`JobQueue`). Jobs that wait have those of nobody until they are given theirs, some at a time: a
         // million rows would keep a start for seconds.
         "INSERT INTO meta(k, v) VALUES('unturned', 1)",
+        // Actions on every job that matches, each with how far it is.
+        "CREATE TABLE run(number INTEGER PRIMARY KEY, record BLOB NOT NULL)",
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -18,6 +18,10 @@ extension StoreWriter {
                 report.next = JobCursor(position: job.position - 1)
                 break
             }
+            if let scope = order.scope {
+                guard job.position <= scope.last.position else { break }
+                guard (try endedAt(job.position)).map({ $0 <= scope.line }) ?? true else { continue }
+            }
             report.matched += 1
             guard var old = try intact(job.position) else { continue }
             if let spare = filter.spares(job) {
@@ -32,8 +36,19 @@ extension StoreWriter {
             if let record { try keep(record, of: row.seq) }
             report.changes.append(self.report(row, JobChange.Cause(action, by: origin), before: old))
         }
+        if let scope = order.scope, let next = report.next, next >= scope.last { report.next = nil }
         volatile.operations += UInt64(report.changed)
         return report
+    }
+
+    /// The end of a job on the store's line of time; nil of one that is not over, or damaged.
+    private func endedAt(_ position: Int64) throws(StoreError) -> Int64? {
+        do throws(StoreError) {
+            return try database.jobRow(position)?.machine.finishedAt
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return nil
+        }
     }
 
     /// - Returns: the job as it is now, or as it last was; nil when nothing has changed.

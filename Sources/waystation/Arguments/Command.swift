@@ -31,7 +31,8 @@ struct Command: Sendable {
 
     static var all: [Command] {
         [
-            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause, .resume,
+            .status, .send, .jobs, .runs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause,
+            .resume,
             .breaker, .limits, .metrics, .`init`, .check, .reload, .constrained, .ui, .demo,
             .completion, .help, .version,
         ]

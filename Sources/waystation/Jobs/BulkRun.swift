@@ -1,8 +1,7 @@
-import Glibc
 import RelayBase
 import RelayJSON
 
-/// Acts on every job that matches, call by call, and tells how far it is.
+/// An action on every job that matches: counted call by call, and carried on by the daemon.
 struct BulkRun {
     /// The numbers of the jobs so far.
     struct Count {
@@ -34,60 +33,66 @@ struct BulkRun {
     let takesUnknown: Bool
     /// Whether those are retried too whose place a newer one took.
     let takesSuperseded: Bool
+    /// The words for others.
+    let reason: String?
     let isQuiet: Bool
 
-    /// Jobs of one call; with a rate as many as the API takes, because each call spaces its own jobs.
+    /// Jobs of one call.
     private static let usual = 1_000
-    private static let most = 10_000
 
-    func perform(isDryRun: Bool) throws(CommandFailure) -> Count {
-        let verb = isDryRun ? "counting jobs" : action.rawValue
-        let progress = Progress(verb, isQuiet: isQuiet)
+    /// Counts what it would change.
+    func counted() throws(CommandFailure) -> Count {
+        let progress = Progress("counting jobs", isQuiet: isQuiet)
         defer { progress.end() }
         var count = Count()
         var cursor: String?
         repeat {
-            let before = count.changed
-            let response = try daemon.change(.post, "/v1/jobs/actions", body(isDryRun: isDryRun, cursor))
-            let answer = try DaemonAccess.parse(response)
-            for (name, number) in Count.members { count[keyPath: number] += answer[name]?.integer ?? 0 }
+            var members = members
+            members.append(JSONValue.Member("dry_run", .bool(true)))
+            members.append(JSONValue.Member("limit", .number(JSONNumber(BulkRun.usual))))
+            if let cursor { members.append(JSONValue.Member("cursor", .string(cursor))) }
+            let body = JSONValue.object(members).encoded()
+            let answer = try DaemonAccess.parse(try daemon.change(.post, "/v1/jobs/actions", body))
+            count += Count(answer)
             cursor = answer["next"]?.text
-            progress.update("\(verb): \(isDryRun ? count.matched : count.changed) jobs")
-            if let rate, !isDryRun, cursor != nil {
-                // The next call spaces its jobs from the moment it is made.
-                wait(Double(count.changed - before) / rate.perSecond)
-            }
+            progress.update("counting jobs: \(count.matched)")
         } while cursor != nil
         return count
     }
 
-    func body(isDryRun: Bool, _ cursor: String?) -> [UInt8] {
+    /// Has the daemon begin.
+    func begin() throws(CommandFailure) -> RunDocument {
+        var members = members
+        if let reason { members.append(JSONValue.Member("reason", .string(reason))) }
+        let body = JSONValue.object(members).encoded()
+        return RunDocument(try DaemonAccess.parse(try daemon.change(.post, "/v1/runs", body)))
+    }
+
+    private var members: [JSONValue.Member] {
         var members = [
             JSONValue.Member("action", .string(action.rawValue)),
             JSONValue.Member("filter", .object(filter.filter)),
-            JSONValue.Member("dry_run", .bool(isDryRun)),
-            JSONValue.Member("limit", .number(JSONNumber(rate == nil ? BulkRun.usual : BulkRun.most))),
         ]
         if takesUnknown { members.append(JSONValue.Member("unknown", .bool(true))) }
         if takesSuperseded { members.append(JSONValue.Member("superseded", .bool(true))) }
         if let rate { members.append(JSONValue.Member("rate", .string(rate.text))) }
-        if let cursor { members.append(JSONValue.Member("cursor", .string(cursor))) }
-        return JSONValue.object(members).encoded()
-    }
-
-    private func wait(_ seconds: Double) {
-        var left = seconds
-        while left > 0 {
-            _ = poll(nil, 0, Int32(min(left, 1) * 1_000))
-            left -= 1
-        }
+        return members
     }
 }
 
 extension BulkRun.Count {
-    func text(_ action: JobActionWord, isDryRun: Bool) -> String {
+    init(_ answer: JSONValue) {
+        for (name, number) in Self.members { self[keyPath: number] = answer[name]?.integer ?? 0 }
+    }
+
+    static func += (sum: inout Self, more: Self) {
+        for (_, number) in Self.members { sum[keyPath: number] += more[keyPath: number] }
+    }
+
+    func text(_ action: JobActionWord?, isDryRun: Bool) -> String {
+        let done = action?.done ?? "changed"
         var text = matched == 1 ? "1 job matches" : "\(matched) jobs match"
-        text += isDryRun ? ", \(changed) would be \(action.done)" : ", \(changed) \(action.done)"
+        text += isDryRun ? ", \(changed) would be \(done)" : ", \(changed) \(done)"
         if asked > 0 { text += ", \(asked) running asked to end" }
         if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
         if leftAlone > 0 {
@@ -99,7 +104,7 @@ extension BulkRun.Count {
                 ", \(superseded) left alone: a newer job took their place, and they would be sent after it; say "
                 + "--superseded where that is wanted"
         }
-        return text + "\n"
+        return text
     }
 
     func document(_ action: JobActionWord, isDryRun: Bool) -> [UInt8] {

@@ -41,6 +41,8 @@ struct JobActionOrder {
     private let rate: JobRate?
     private let takesUnknown: Bool
     private let takesSuperseded: Bool
+    private let reason: String?
+    private let isDetached: Bool
     private let isDryRun: Bool
     private let isYes: Bool
     private let isQuiet: Bool
@@ -49,10 +51,15 @@ struct JobActionOrder {
 
     init(_ action: JobActionWord, _ arguments: Arguments, _ words: [String]) throws(CommandFailure) {
         try arguments.allow(
-            ["where", "rate", "unknown", "superseded", "dry-run", "yes", "output", "quiet", "socket"],
+            [
+                "where", "rate", "unknown", "superseded", "reason", "detach", "dry-run", "yes", "output",
+                "quiet", "socket",
+            ],
             in: action.rawValue
         )
         self.action = action
+        reason = arguments["reason"]
+        isDetached = arguments.has("detach")
         isDryRun = arguments.has("dry-run")
         isYes = arguments.has("yes")
         isQuiet = arguments.has("quiet")
@@ -79,7 +86,7 @@ struct JobActionOrder {
             target = .filter(try WhereClause(clauses, now: Moments.wallMilliseconds()))
         } else if ids.isEmpty {
             throw .usage("which jobs? jobs \(action.rawValue) ID... or --where FILTER", of: "jobs")
-        } else if rate != nil || isDryRun {
+        } else if rate != nil || reason != nil || isDetached || isDryRun {
             target = .named(try WhereClause(ids: ids))
         } else {
             target = .ids(ids)
@@ -143,21 +150,22 @@ struct JobActionOrder {
             rate: rate,
             takesUnknown: takesUnknown,
             takesSuperseded: takesSuperseded,
+            reason: reason,
             isQuiet: isQuiet
         )
         if isDryRun || !isSure {
-            let count = try run.perform(isDryRun: true)
+            let count = try run.counted()
             if count.matched == 0 {
                 let hint = kindHint(filter.kind)
                 if !hint.isEmpty { Output.error.write("There are no such jobs\(hint).\n") }
             }
             guard count.matched > 0 || isDryRun else {
-                report(count, isDryRun: true)
+                report(count)
                 return .done
             }
             let asks = !isDryRun && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
             if !asks {
-                report(count, isDryRun: true)
+                report(count)
                 if isDryRun { return .done }
                 Output.error.write(
                     "Nothing was changed: standard input is no terminal to ask; --yes does it.\n"
@@ -172,13 +180,18 @@ struct JobActionOrder {
                 return .done
             }
         }
-        report(try run.perform(isDryRun: false), isDryRun: false)
-        return .done
+        let begun = try run.begin()
+        guard !isDetached else {
+            if isJSON { Output.standard.write(begun.json.line) } else { begun.tellBegun(daemon, isQuiet) }
+            return .done
+        }
+        let end = try RunWatch(daemon, isQuiet: isQuiet).follow(begun)
+        return end.tellEnd(isJSON: isJSON, isQuiet: isQuiet)
     }
 
-    private func report(_ count: BulkRun.Count, isDryRun: Bool) {
-        if isJSON { return Output.standard.write(count.document(action, isDryRun: isDryRun)) }
-        if !isQuiet || isDryRun { Output.standard.write(count.text(action, isDryRun: isDryRun)) }
+    private func report(_ count: BulkRun.Count) {
+        if isJSON { return Output.standard.write(count.document(action, isDryRun: true)) }
+        Output.standard.write(count.text(action, isDryRun: true) + "\n")
     }
 }
 

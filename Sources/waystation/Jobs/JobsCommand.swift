@@ -27,6 +27,9 @@ extension Command {
 
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
+            The daemon does it as a run, which goes on by itself: also when the command is interrupted, and after a
+            restart. The command waits for its end and tells how far it is; waystation runs shows and stops it.
+
             A retry --where leaves jobs alone that may have been carried out (in_doubt), however they
             ended, and says how many; ask the upstream, then say --unknown or name the jobs. A job whose
             place a newer one took (superseded) would be sent after that one: a retry takes --superseded for it,
@@ -72,6 +75,8 @@ extension Command {
             OptionSpec("rate", value: "N/s", "how many retried jobs become due in a second; also N/m, N/h"),
             OptionSpec("unknown", nil, "retry also what may have been carried out"),
             OptionSpec("superseded", nil, "retry also what a newer job took the place of"),
+            OptionSpec("reason", value: "TEXT", "what others are told of an action on all that match"),
+            OptionSpec("detach", nil, "begin such an action, and do not wait for its end"),
             OptionSpec("dry-run", "n", "count only"),
             OptionSpec("yes", "y", "do not ask"),
         ] + OptionSpec.list

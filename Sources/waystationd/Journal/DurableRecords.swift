@@ -107,6 +107,30 @@ enum DurableRecords {
         return record
     }
 
+    /// A run began, or is over.
+    static func changed(_ run: ActionRun) -> JournalRecord? {
+        guard let kind = JournalRecord.Kind(run.state == .running ? .runStarted : .runEnded) else {
+            return nil
+        }
+        let who = run.by?.description ?? "a caller without peer credentials"
+        let what = "run \(run.number), \(run.action.rawValue) of \(text(run.filter)) by \(who)"
+        let counts = "\(run.count.changed) of \(run.count.matched) jobs that matched changed"
+        let words =
+            switch run.state {
+            case .running:
+                "began" + (run.total.map { ": \($0) job\($0 == 1 ? " matches" : "s match")" } ?? "")
+                    + (run.rate.map { ", \($0.text)" } ?? "") + (run.why.map { ": \($0)" } ?? "")
+                    + "; `waystation runs stop \(run.number)` ends it"
+            case .done: "is done: \(counts)"
+            case .stopped: "was stopped by \(run.endedBy?.description ?? "somebody"): \(counts)"
+            case .failed: "failed: \(run.failure ?? "no reason is known"); \(counts)"
+            }
+        var record = JournalRecord(kind, "\(what) \(words)")
+        if let route = run.filter.route { record.add(.route, route) }
+        record.add(.clientUser, (run.state == .running ? run.by : run.endedBy ?? run.by)?.user)
+        return record
+    }
+
     /// Which jobs were meant.
     private static func text(_ filter: JobFilter) -> String {
         var words: [String] = []

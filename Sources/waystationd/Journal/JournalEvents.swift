@@ -42,6 +42,8 @@ final class JournalEvents: JobListener {
             ) { JobRecords.requestRefused(refused) }
         case .bodyFoundNoSpace(let route): write(DurableRecords.noSpace(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
+        case .runChanged(let run):
+            if let record = DurableRecords.changed(run) { journal.record(record) }
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .breakerChanged(let route, let change):
             write(DurableRecords.breaker(route, change), route, .breakerOpen)

@@ -50,7 +50,10 @@ extension Query {
 func checkBulk(_ document: [UInt8]) {
     guard let action = try? BulkAction(document) else { return }
     precondition((1...BulkAction.mostJobs).contains(action.limit), "a limit out of bounds")
-    precondition(action.rate.map { $0 > 0 && $0 <= 9_999_999 } ?? true, "a rate out of bounds")
+    precondition(
+        action.rate.map { $0.perSecond > 0 && $0.count <= 9_999_999 } ?? true,
+        "a rate out of bounds"
+    )
     let filter = action.filter
     for moment in [filter.createdFrom, filter.createdBefore] {
         precondition(moment.map { (0...lastMoment).contains($0) } ?? true, "a time out of bounds")

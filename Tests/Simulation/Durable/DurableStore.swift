@@ -243,5 +243,31 @@ final class DurableStore: JobStore {
         return try await inner.pauses()
     }
 
+    // Nobody begins a run here.
+    func begin(_ run: ActionRun, at now: JobMoment) async throws(StoreError) -> ActionRun? {
+        try await write { () async throws(StoreError) in try await inner.begin(run, at: now) }
+    }
+
+    func advance(_ run: Int64, by step: RunStep, at now: JobMoment) async throws(StoreError) -> RunAdvance? {
+        try await write { () async throws(StoreError) in try await inner.advance(run, by: step, at: now) }
+    }
+
+    func end(
+        _ run: Int64,
+        as state: ActionRun.State,
+        by: Principal?,
+        failure: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionRun? {
+        try await write { () async throws(StoreError) in
+            try await inner.end(run, as: state, by: by, failure: failure, at: now)
+        }
+    }
+
+    func runs() async throws(StoreError) -> [ActionRun] {
+        try await reach()
+        return try await inner.runs()
+    }
+
     func close() async { await inner.close() }
 }

@@ -88,7 +88,24 @@ extension JSONObjectWriter {
             member("source", source.rawValue)
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
+        case .runChanged(let run): members(of: run)
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: break
+        }
+    }
+
+    private mutating func members(of run: ActionRun) {
+        member("run", run.number)
+        member("action", run.action.rawValue)
+        if run.state == .running {
+            if let total = run.total { member("total", total) }
+            if let why = run.why { member("detail", why) }
+            run.by?.write("by", into: &self)
+        } else {
+            member("state", run.state.rawValue)
+            member("matched", run.count.matched)
+            member("changed", run.count.changed)
+            if let failure = run.failure { member("detail", failure) }
+            run.endedBy?.write("by", into: &self)
         }
     }
 

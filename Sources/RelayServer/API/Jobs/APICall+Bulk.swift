@@ -17,14 +17,9 @@ extension APICall {
         try checkJSON("an action")
         let wanted = try BulkAction(document)
         if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, caller.server) }
-        if !wanted.isDryRun, let seen = wanted.seen {
-            let (now, isWhole) = try await matches(wanted, caller)
-            guard !wanted.means(others: now, isWhole) else {
-                throw Problem(
-                    .selectionChanged,
-                    "\(now) job\(now == 1 ? " matches" : "s match") now, and not \(seen): nothing was done"
-                )
-            }
+        if !wanted.isDryRun, wanted.seen != nil {
+            let (now, isWhole) = try await matches(wanted, caller, atMost: BulkAction.mostJobs)
+            try wanted.check(now, isWhole)
         }
         var done = BulkProgress(next: wanted.cursor)
         let began = SystemClock.wall() / 1_000_000
@@ -37,7 +32,8 @@ extension APICall {
             let left = wanted.limit - done.matched
             guard left > 0, step == 0 || done.next != nil, caller.isThere else { break }
             let offset =
-                wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0) } ?? .zero
+                wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0.perSecond) }
+                ?? .zero
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
             order.filter.pausedRoutes = durable.pauses.routes
@@ -53,21 +49,22 @@ extension APICall {
         return Answer(200, BulkResult(wanted: wanted, done: done, next: next).bytes)
     }
 
-    /// The number of jobs that match now, as far as `seen` tells it, and whether all were looked at.
-    private func matches(
+    /// The number of jobs that match now, and whether all were looked at that count.
+    func matches(
         _ wanted: BulkAction,
-        _ caller: Caller
+        _ caller: Caller,
+        atMost most: Int
     ) async throws(Problem) -> (count: Int, isWhole: Bool) {
         var counted = BulkProgress(next: wanted.cursor)
         for step in 0..<APICall.bulkSteps {
-            let left = BulkAction.mostJobs - counted.matched
+            let left = most - counted.matched
             guard left > 0, step == 0 || counted.next != nil, caller.isThere else { break }
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(nil, isBulk: true))
             (order.isDryRun, order.cursor) = (true, counted.next)
             order.filter.pausedRoutes = caller.server.durable.pauses.routes
             counted.add(try await caller.server.durable.operations.act(order))
         }
-        return (counted.matched, counted.next == nil || counted.matched >= BulkAction.mostJobs)
+        return (counted.matched, counted.next == nil || counted.matched >= most)
     }
 
     private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)

@@ -11,11 +11,13 @@ struct BulkAction {
     /// Only counts, unless the caller says otherwise.
     private(set) var isDryRun = true
     /// Jobs a second that become due.
-    private(set) var rate: Double?
+    private(set) var rate: ActionRate?
     private(set) var limit = BulkAction.mostJobs
     private(set) var cursor: JobCursor?
     /// Jobs that matched when the caller looked, at most `mostJobs`.
     private(set) var seen: Int?
+    /// The words of whoever begins a run.
+    private(set) var why: String?
     /// When the first job of this call is due, in milliseconds since 1970 UTC: behind those of the call that gave the
     /// cursor.
     private(set) var due: Int64?
@@ -27,6 +29,8 @@ struct BulkAction {
     static let members = [
         "action", "filter", "unknown", "superseded", "dry_run", "rate", "limit", "cursor", "seen",
     ]
+    /// Those of a run, which counts nothing and goes on by itself.
+    static let runMembers = ["action", "filter", "unknown", "superseded", "rate", "seen", "reason"]
     static let filterMembers = [
         "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
         "created_before", "ids",
@@ -35,14 +39,17 @@ struct BulkAction {
     static let ratePattern = "^(?!0+/)[0-9]{1,7}/[smh]$"
     static let cursorPattern = String(JobCursor.pattern.dropLast()) + "([.][0-9a-z]{1,9})?$"
 
-    init(_ document: [UInt8]) throws(Problem) {
-        let value = try JSONValue(document, as: "the action", or: .invalidJob)
+    /// `isRun` is for the order of a `POST /v1/runs`.
+    init(_ document: [UInt8], isRun: Bool = false) throws(Problem) {
+        let what = isRun ? "the run" : "the action"
+        let value = try JSONValue(document, as: what, or: .invalidJob)
+        if isRun { isDryRun = false }
         var reader = SubmissionReader()
         var named: JobAction?
         var hasFilter = false
         var takesUncertain: Bool?
         var takesSuperseded: Bool?
-        reader.members(value, "", BulkAction.members) { reader, name, value in
+        reader.members(value, "", isRun ? BulkAction.runMembers : BulkAction.members) { reader, name, value in
             switch name {
             case "action":
                 named = reader.word(value, "/action", JobAction.allCases.map { ($0.rawValue, $0) })
@@ -59,7 +66,7 @@ struct BulkAction {
                 guard let isOn = reader.bool(value, "/dry_run") else { return }
                 isDryRun = isOn
             case "rate":
-                rate = reader.string(value, "/rate").flatMap(BulkAction.rate)
+                rate = reader.string(value, "/rate").flatMap { ActionRate($0) }
                 if rate == nil {
                     reader.fail("/rate", "a rate is jobs in a time, such as 50/s, 100/m or 5/h")
                 }
@@ -68,6 +75,7 @@ struct BulkAction {
                 guard let count = reader.number(value, "/limit", 1...BulkAction.mostJobs, message)
                 else { return }
                 limit = count
+            case "reason": why = reader.reason(value)
             case "seen":
                 let message = "seen is a whole number from 0 to \(BulkAction.mostJobs)"
                 seen = reader.number(value, "/seen", 0...BulkAction.mostJobs, message)
@@ -93,7 +101,7 @@ struct BulkAction {
                 reader.fail("/superseded", "only a retry takes jobs whose place a newer one took")
             }
         }
-        try reader.check("the action", or: .invalidJob)
+        try reader.check(what, or: .invalidJob)
         if let named { action = named }
         filter.sparesUncertain = named == .retry && takesUncertain != true
         filter.sparesSuperseded = named == .retry && takesSuperseded != true
@@ -143,6 +151,16 @@ struct BulkAction {
         seen.map { isWhole ? count != $0 : count > $0 } ?? false
     }
 
+    /// - Throws: `selection_changed` where the caller has seen others.
+    func check(_ count: Int, _ isWhole: Bool) throws(Problem) {
+        let now = min(count, BulkAction.mostJobs)
+        guard let seen, means(others: now, isWhole || count >= BulkAction.mostJobs) else { return }
+        throw Problem(
+            .selectionChanged,
+            "\(now) job\(now == 1 ? " matches" : "s match") now, and not \(seen): nothing was done"
+        )
+    }
+
     /// The order that the store is given in one turn.
     func order(limit: Int, by origin: ActionOrigin) -> ActionOrder {
         var order = ActionOrder(action, filter, limit: limit, by: origin)
@@ -152,7 +170,7 @@ struct BulkAction {
 
     /// How the jobs that are retried are spread; nil when they are due at once.
     func spacing(after offset: Duration) -> JobSpacing? {
-        rate.map { JobSpacing(first: offset, interval: .nanoseconds(Int64(min(1e9 / $0, 3.6e15)))) }
+        rate.map { JobSpacing(first: offset, interval: $0.interval) }
     }
 
     /// How long after `now` the first job is due.
@@ -162,20 +180,6 @@ struct BulkAction {
     func next(_ cursor: JobCursor, after changed: Int, from now: Int64) -> String {
         guard let rate, !isDryRun else { return cursor.text }
         let first = max(now, due ?? 0)
-        return cursor.text + "." + String(first + Int64(Double(changed) * 1_000 / rate), radix: 36)
-    }
-
-    /// Reads `50/s` as jobs a second.
-    static func rate(_ text: String) -> Double? {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].utf8.count <= 7, let count = Int(parts[0]), count > 0 else {
-            return nil
-        }
-        switch parts[1] {
-        case "s": return Double(count)
-        case "m": return Double(count) / 60
-        case "h": return Double(count) / 3_600
-        default: return nil
-        }
+        return cursor.text + "." + String(first + Int64(Double(changed) * 1_000 / rate.perSecond), radix: 36)
     }
 }

@@ -17,15 +17,22 @@ struct PauseOrder {
         var reader = SubmissionReader()
         reader.members(value, "", ["reason", "for"]) { reader, name, value in
             if name == "reason" {
-                guard let text = reader.text(value, "/reason") else { return }
-                if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-                    reader.fail("/reason", "a reason has no control characters")
-                }
-                reason = text
+                if let text = reader.reason(value) { reason = text }
             } else {
                 duration = reader.duration(value, "/for", PauseOrder.durations)
             }
         }
         try reader.check("the pause", or: .badRequest)
+    }
+}
+
+extension SubmissionReader {
+    /// The words of whoever asks for something, as others are told them.
+    mutating func reason(_ value: JSONValue) -> String? {
+        guard let text = text(value, "/reason") else { return nil }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            fail("/reason", "a reason has no control characters")
+        }
+        return text
     }
 }
