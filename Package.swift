@@ -12,7 +12,8 @@ let package = Package(
         ),
         .library(name: "RelaySockets", targets: ["RelaySockets", "RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
-        .library(name: "RelayClient", targets: ["RelayClient", "RelayInterface"]),
+        .library(name: "RelayClient", targets: ["RelayClient", "RelayInterface", "RelayBase"]),
+        .library(name: "RelayClientFoundation", targets: ["RelayClientFoundation"]),
     ],
     targets: [
         // System libraries: a module map and a shim each; deploy/install-packages names the Debian packages.
@@ -83,6 +84,7 @@ let package = Package(
             name: "RelayClient",
             dependencies: ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix"]
         ),
+        .target(name: "RelayClientFoundation", dependencies: ["RelayClient"]),
 
         // The port of `waystation ui`, between a browser and the control socket.
         .target(
@@ -211,9 +213,11 @@ let package = Package(
         .testTarget(
             name: "RelayClientTests",
             dependencies: [
-                "RelayClient", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayClient", "RelayClientFoundation", "RelayBase", "RelayCore", "RelayInterface",
+                "RelayJobs",
+                "RelayRoute",
                 "RelayPosix",
-                "RelayTestSupport",
+                "RelayTestSupport", "waystationd",
             ]
         ),
         .testTarget(

@@ -85,7 +85,8 @@ struct TidyTests {
             return banned.contains { text.contains($0) }
         }
         #expect(
-            found == ["Coders", "Defaults", "Values"].map { "Sources/RelayFoundation/\($0).swift" }
+            found == ["Sources/RelayClientFoundation/RelayClientError+Localized.swift"]
+                + ["Coders", "Defaults", "Values"].map { "Sources/RelayFoundation/\($0).swift" }
         )
         for path in found {
             let imports = Self.text(path).split(separator: "\n").filter { $0.contains("import Foundation") }

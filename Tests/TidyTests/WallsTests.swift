@@ -30,6 +30,7 @@ struct WallsTests {
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
+            "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
             "WaystationUI": ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
                 "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
