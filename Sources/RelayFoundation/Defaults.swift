@@ -34,6 +34,38 @@ extension Request where Response: Decodable {
     }
 }
 
+extension Request where Response: Decodable, ServerError == Failure {
+    /// A request for a value that a `JSONDecoder` with its defaults reads from the answer's content.
+    ///
+    /// `Data`, `[UInt8]` and `String` are the content itself, unless a container is named.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see `RequestPath`.
+    ///   - query: appended to the path, percent-encoded.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it.
+    public init(
+        _ method: Method,
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
+        content: Content = .none,
+        container: JSONPointer? = nil
+    ) {
+        self.init(
+            method,
+            path,
+            query: query,
+            headers: headers,
+            content: content,
+            decoder: ContentOrJSON(readsContent: container == nil),
+            container: container
+        )
+    }
+}
+
 /// Takes content as it is where the value is bytes or text, also where only a generic function knows the type.
 private struct ContentOrJSON: ContentDecoder {
     let readsContent: Bool

@@ -94,38 +94,29 @@ public final class RelayService: Sendable {
 
     /// Sends a request and returns its value.
     ///
-    /// - Throws: the one failure the job ended with, whatever stage it is from.
-    public func execute<Response>(_ request: Request<Response>) async throws(Failure) -> Response {
+    /// - Throws: the one error the job ended with, whatever stage it is from.
+    public func execute<Response, ServerError>(
+        _ request: Request<Response, ServerError>
+    ) async throws(ServerError) -> Response {
         try await outcome(of: request).result.get()
     }
 
-    /// Sends a request and returns its value.
-    ///
-    /// - Throws: an error of the caller's own type, made from the failure.
-    public func execute<Response, Problem: FailureInitializable>(
-        _ request: Request<Response>,
-        throwing type: Problem.Type
-    ) async throws(Problem) -> Response {
-        switch await outcome(of: request).result {
-        case .success(let value): return value
-        case .failure(let failure): throw Problem(failure)
-        }
-    }
-
-    /// Sends a request and returns its value, or what `replacement` makes of its failure; for callers that cannot
+    /// Sends a request and returns its value, or what `replacement` makes of its error; for callers that cannot
     /// accept one.
-    public func value<Response>(
-        of request: Request<Response>,
-        replacing replacement: @Sendable (Failure) -> Response
+    public func value<Response, ServerError>(
+        of request: Request<Response, ServerError>,
+        replacing replacement: @Sendable (ServerError) -> Response
     ) async -> Response {
         switch await outcome(of: request).result {
         case .success(let value): value
-        case .failure(let failure): replacement(failure)
+        case .failure(let error): replacement(error)
         }
     }
 
     /// Sends a request and tells everything about how it ended.
-    public func outcome<Response>(of request: Request<Response>) async -> JobOutcome<Response> {
+    public func outcome<Response, ServerError>(
+        of request: Request<Response, ServerError>
+    ) async -> JobOutcome<Response, ServerError> {
         running.add(1, ordering: .relaxed)
         defer { running.subtract(1, ordering: .relaxed) }
         let entropy = relay.ports.entropy
@@ -137,24 +128,27 @@ public final class RelayService: Sendable {
         let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
         let job = TypedJob(
             request,
-            preparation: preparation + request.preparation,
+            preparation: preparation,
             observers: observers,
             id: id.description,
             route: route
         )
         let outcome = await run(job, id, request.http, request.options, began: began, total)
-        let finished = finish(outcome, job, request, id)
+        let finished = finish(outcome, job, id)
         if !observers.isEmpty {
             let told = finished.finished(job.running)
-            for observer in observers { observer.finished(told) }
+            for observer in observers {
+                observer.finished(job.request, with: finished)
+                observer.finished(told)
+            }
         }
         return finished
     }
 }
 
 extension RelayService {
-    private func run<Response>(
-        _ job: TypedJob<Response>,
+    private func run<Response, ServerError>(
+        _ job: TypedJob<Response, ServerError>,
         _ id: JobID,
         _ http: HTTPRequest,
         _ options: RequestOptions,
@@ -187,14 +181,19 @@ extension RelayService {
     }
 
     /// The job's outcome in the words of the request.
-    private func finish<Response>(
+    private func finish<Response, ServerError>(
         _ outcome: Outcome,
-        _ job: TypedJob<Response>,
-        _ request: Request<Response>,
+        _ job: TypedJob<Response, ServerError>,
         _ id: JobID
-    ) -> JobOutcome<Response> {
-        func ended(_ result: Result<Response, Failure>, _ source: AnswerSource?) -> JobOutcome<Response> {
-            JobOutcome(id: id.description, result: result, source: source, attempts: outcome.attempts)
+    ) -> JobOutcome<Response, ServerError> {
+        func ended(_ value: Response, _ source: AnswerSource?) -> JobOutcome<Response, ServerError> {
+            JobOutcome(
+                id: id.description,
+                result: .success(value),
+                failure: nil,
+                source: source,
+                attempts: outcome.attempts
+            )
         }
         var failure: Failure
         if let found = outcome.failure {
@@ -202,13 +201,14 @@ extension RelayService {
             failure.response = failure.response ?? outcome.answer
         } else {
             if let value = job.value {
-                return ended(.success(value), outcome.report.source)
+                return ended(value, outcome.report.source)
             }
             failure = Failure(.decoding, sent: .answered, "the answer was not transformed")
         }
+        let request = job.request
         failure.request = failure.request ?? request.http
         if failure.kind != .cancelled, let value = request.placeholder(failure) {
-            return ended(.success(value), .placeholder)
+            return ended(value, .placeholder)
         }
         if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
             breached.add(1, ordering: .relaxed)
@@ -216,7 +216,20 @@ extension RelayService {
         // The relay alone says that time was wanting, whatever the request makes of the failure for its caller.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
-        return ended(.failure(named), nil)
+        var error = job.ownError ?? request.makeError(named)
+        // An error of a program's type may have become a failure again.
+        if var own = error as? Failure {
+            own.isPastDeadline = failure.isPastDeadline
+            named = own
+            if let own = own as? ServerError { error = own }
+        }
+        return JobOutcome(
+            id: id.description,
+            result: .failure(error),
+            failure: named,
+            source: nil,
+            attempts: outcome.attempts
+        )
     }
 }
 

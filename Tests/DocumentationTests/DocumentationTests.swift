@@ -58,10 +58,9 @@ struct DocumentationTests {
         let script = Script(.answer(200, [:], #"{"code": "sold out"}"#), .answer(410))
         let policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         let service = try service(script, policy)
-        let request = Request.book(7)
-            .rejectingComplaints()
+        let request = Request.book(7).rejectingComplaints().throwing(BookError.self)
         for expected in [BookError.complained("sold out"), .gone] {
-            await #expect(throws: expected) { try await service.execute(request, throwing: BookError.self) }
+            await #expect(throws: expected) { try await service.execute(request) }
         }
     }
 
@@ -80,9 +79,7 @@ struct DocumentationTests {
         let request = PriceOf(article: 3).request
         let expired = ShopFailure.server(ShopError(code: "token_invalid", title: "Log in"))
         for expected in [expired, expired, .status(500)] {
-            await #expect(throws: expected) {
-                try await service.execute(request, throwing: ShopFailure.self)
-            }
+            await #expect(throws: expected) { try await service.execute(request) }
         }
         #expect(logOuts.withLock { $0 } == 2)
         #expect(script.sent[0].target == "/api/prices?article=3")
@@ -156,7 +153,9 @@ struct DocumentationTests {
         let service = try service(Script(.answer(204), .answer(500), .answer(204)), policy)
         let readings = AsyncStream { continuation in
             for number in 1...3 {
-                continuation.yield(Request(.post, "readings", content: .text("\(number)")) as Request<Void>)
+                continuation.yield(
+                    Request(.post, "readings", content: .text("\(number)")) as PlainRequest<Void>
+                )
             }
             continuation.finish()
         }

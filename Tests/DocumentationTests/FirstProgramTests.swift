@@ -29,7 +29,7 @@ struct FirstProgramTests {
             preparation: [jobField],
             observers: [Narrator { line in lines.withLock { $0.append(line) } }]
         )
-        let outcome = await titles.outcome(of: Request<HTTPResponse>(.get, "/titles/7"))
+        let outcome = await titles.outcome(of: PlainRequest<HTTPResponse>(.get, "/titles/7"))
         #expect(
             lines.withLock { $0 } == [
                 "attempt 1 goes to upstream",
@@ -47,7 +47,7 @@ struct FirstProgramTests {
             script.sent.map(\.upstream.origin.text) == ["http://127.0.0.1:9000", "http://127.0.0.1:9000"]
         )
         try await time.sleep(until: time.now().advanced(by: .seconds(3600)))
-        _ = await titles.outcome(of: Request<HTTPResponse>(.get, "titles/7"))
+        _ = await titles.outcome(of: PlainRequest<HTTPResponse>(.get, "titles/7"))
         #expect(script.sent.map { $0[.authorization] } == ["Bearer t1", "Bearer t1", "Bearer t2"])
     }
 }

@@ -28,7 +28,7 @@ extension CredentialDefinition {
     }
 }
 
-extension Request where Response == Book {
+extension PlainRequest<Book> {
     /// One book, found under `data` in the answer.
     static func book(_ id: Int) -> Request {
         Request(.get, "books/\(id)", headers: ["Accept": "application/json"], container: "/data")
@@ -51,7 +51,7 @@ struct FollowTheMove: RecoveryStrategy {
     }
 }
 
-extension Request where Response == String {
+extension PlainRequest<String> {
     /// Where a book can be bought: the upstream says so by a redirect.
     static func shop(of id: Int) -> Request {
         var request = Request(HTTPRequest(method: .get, target: "books/\(id)/shop")) { success in

@@ -9,7 +9,7 @@ struct RatesTests {
         let time = JumpingTime()
         let script = Script(.answer(503), .answer(503), .answer(503), .answer(500))
         let outcome = try await service(script, .rates(), time: time)
-            .outcome(of: Request<HTTPResponse>(.get, "usd"))
+            .outcome(of: PlainRequest<HTTPResponse>(.get, "usd"))
         #expect(outcome.attempts.map(\.rule) == ["backoff", "backoff", "failover", "placeholder"])
         #expect(outcome.attempts.map(\.upstream) == ["rates", "rates", "rates", "spare"])
         #expect(time.waits == [.milliseconds(200), .seconds(1)])
@@ -24,7 +24,7 @@ struct RatesTests {
         let tokens = Mutex(["new", "old"])
         let login = CredentialDefinition("login") { AccessToken(tokens.withLock { $0.removeLast() }) }
         let script = Script(.answer(401), .answer(204))
-        let order = Request<Void>(.post, "orders", content: .form(["usd": "100"]))
+        let order = PlainRequest<Void>(.post, "orders", content: .form(["usd": "100"]))
         try await service(script, policy, credentials: [login]).execute(order)
         #expect(script.sent.map { $0[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(script.sent.map(\.target) == ["/v2/orders", "/v2/orders"])
@@ -36,7 +36,7 @@ struct RatesTests {
     func orders() async throws {
         var policy = try RoutePolicy.rates()
         policy.recovery = [.backoff(on: [.connection])]
-        let order = Request<Void>(.post, "orders", content: .form(["usd": "100"]))
+        let order = PlainRequest<Void>(.post, "orders", content: .form(["usd": "100"]))
         let lost = Script(.fail(.connectionTerminated, .unknown))
         let failure = try await service(lost, policy).outcome(of: order).failure
         #expect(failure?.kind == .connectionTerminated && failure?.sent == .unknown)

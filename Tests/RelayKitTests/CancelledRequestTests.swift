@@ -108,7 +108,7 @@ struct CancelledRequestTests {
     )
     func thrown(from place: String) async throws {
         let eager = try Eager([.answer(200), .answer(200)])
-        var request = Request<HTTPResponse>(HTTPRequest(method: .get, target: "x")) { success in
+        var request = PlainRequest<HTTPResponse>(HTTPRequest(method: .get, target: "x")) { success in
             if place == "transform" { throw CancellationError() }
             return success.response
         }

@@ -148,9 +148,9 @@ struct JobStreamLeavingTests {
 
         func next(
             isolation actor: isolated (any Actor)? = #isolation
-        ) async -> Request<HTTPResponse>? { await next() }
+        ) async -> PlainRequest<HTTPResponse>? { await next() }
 
-        func next() async -> Request<HTTPResponse>? {
+        func next() async -> PlainRequest<HTTPResponse>? {
             asked.yield()
             await Task { [latch] in for await _ in latch { return } }.value
             return Request(.get, "late")

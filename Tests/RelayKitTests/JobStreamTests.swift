@@ -23,7 +23,7 @@ struct JobStreamTests {
             if isReplaced { request.placeholder = { _ in Book(title: "none") } }
             return request
         }
-        var outcomes: [JobOutcome<Book>] = []
+        var outcomes: [PlainOutcome<Book>] = []
         for await outcome in bench.service.outcomes(of: input(requests), order: order) {
             outcomes.append(outcome)
         }
@@ -48,7 +48,7 @@ struct JobStreamTests {
         unprepared.preparation = [Prepare(.job) { _, _ in throw InputBroken() }]
         let requests =
             steps.map { _ in Request.plain() } + [unprepared] + [
-                Request<HTTPResponse>(.get, "../escape")
+                PlainRequest<HTTPResponse>(.get, "../escape")
             ]
         var kinds: [String] = []
         for await outcome in bench.service.outcomes(of: input(requests), maxConcurrent: 1, order: order) {

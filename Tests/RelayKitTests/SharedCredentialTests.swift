@@ -42,7 +42,7 @@ struct SharedCredentialTests {
             return AccessToken("t\(number)")
         }
         let bench = try bench(fetch, maxAttempts: maxAttempts) { $0 == "Bearer t2" }
-        let outcomes = await withTaskGroup(of: JobOutcome<HTTPResponse>.self) { group in
+        let outcomes = await withTaskGroup(of: PlainOutcome<HTTPResponse>.self) { group in
             for _ in 0..<100 { group.addTask { await bench.run() } }
             return await group.reduce(into: []) { $0.append($1) }
         }

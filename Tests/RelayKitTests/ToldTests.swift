@@ -36,7 +36,7 @@ struct ToldTests {
             },
             observers: [log]
         )
-        try await bench.service.execute(Request<Void>(.put, "x?full=1"))
+        try await bench.service.execute(PlainRequest<Void>(.put, "x?full=1"))
         #expect(
             log.lines.withLock { $0 } == [
                 "began PUT x?full=1 test 26", "responded PUT x?full=1 test 26",
@@ -69,7 +69,7 @@ struct ToldTests {
         }
         let failure = await bench.failure(of: .plain())
         #expect(failure?.url == "https://two.example/x")
-        let none = await bench.failure(of: Request<HTTPResponse>(.get, "../x"))
+        let none = await bench.failure(of: PlainRequest<HTTPResponse>(.get, "../x"))
         #expect(none?.kind == .preparation && none?.url == nil)
     }
 
@@ -93,7 +93,7 @@ struct ToldTests {
 
     @Test("A field that the policy's credential writes is nobody else's: the request says so and is not sent")
     func ownCredential() async throws {
-        let own = Request<HTTPResponse>(.get, "x", headers: ["authorization": "Bearer mine"])
+        let own = PlainRequest<HTTPResponse>(.get, "x", headers: ["authorization": "Bearer mine"])
         let step = Prepare.changing { request, _ in request.fields.set("Authorization", "Bearer mine") }
         for (bench, request) in [
             (try guarded([.answer(200)]), own),

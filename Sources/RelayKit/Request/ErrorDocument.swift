@@ -50,11 +50,3 @@ public struct ErrorDocument: Sendable {
         }
     }
 }
-
-/// An error of a program's own that can be made from any failure, so that it may read status, fields and content
-/// itself, and differently for each status.
-public protocol FailureInitializable: Error {
-    /// Takes the failure a job ended with; ``Failure/response`` is the upstream's answer, where there was one, and for
-    /// the kind `decoding` ``Failure/underlying`` is the decoder's error.
-    init(_ failure: Failure)
-}
