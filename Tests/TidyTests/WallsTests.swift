@@ -16,6 +16,8 @@ struct WallsTests {
             "RelayHTTP": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayKit": ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"],
             "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
+            "RelayDoors": ["RelayBase", "RelayKit", "RelayRoute", "Darwin", "Glibc", "Musl"],
+            "RelayTesting": ["RelayBase", "RelayRoute"],
             "RelayConfig": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayPosix": ["CLinux", "Glibc"],
             "RelayTransport": [
