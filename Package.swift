@@ -159,7 +159,8 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"]
+            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"],
+            exclude: ["Mistakes"]
         ),
         .testTarget(name: "TidyTests"),
         .testTarget(
