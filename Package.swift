@@ -159,8 +159,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"],
-            exclude: ["Mistakes"]
+            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"]
         ),
         .testTarget(name: "TidyTests"),
         .testTarget(
