@@ -9,7 +9,8 @@ import Synchronization
 /// policy's `recovery` list decide, read from the top after every failure. Cancelling the task that waits for a request
 /// closes its attempt and asks no rule.
 ///
-/// With RelayTransport, which brings sockets, clocks and randomness, and RelayFoundation, which brings JSON:
+/// With RelaySockets, whose initialiser of a service brings sockets, clocks and randomness, and RelayFoundation, which
+/// brings JSON:
 ///
 /// ```swift
 /// var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/api/v1/")])
@@ -27,10 +28,11 @@ public final class RelayService: Sendable {
     private static let mostAtOnce = 65_535
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
+    private let coders: Coders
     private let breached = Atomic<UInt64>(0)
     private let running = Atomic<Int>(0)
 
-    /// Makes a service of its parts; ``RelayTransport`` has an initialiser that brings the parts along.
+    /// Makes a service of its parts; RelaySockets has an initialiser that brings transport, time and entropy along.
     ///
     /// - Parameters:
     ///   - policy: where requests go and what happens to them.
@@ -42,6 +44,8 @@ public final class RelayService: Sendable {
     ///   - secrets: what the credentials' references stand for.
     ///   - preparation: steps before every request, in order; later ones see what earlier ones did.
     ///   - observers: told about every job, in order.
+    ///   - decoder: reads values where a request names no decoder; nil leaves it to RelayFoundation's.
+    ///   - encoder: writes the values of `Content.json` where that names no encoder; nil leaves it to RelayFoundation's.
     ///   - isConstrained: whether upstreams for a constrained network are to be used; asked before every attempt.
     /// - Throws: why the policy cannot hold what it promises.
     public init(
@@ -54,10 +58,12 @@ public final class RelayService: Sendable {
         secrets: [SecretReference: Secret] = [:],
         preparation: [any PreparationStrategy] = [],
         observers: [any AttemptObserver] = [],
+        decoder: (any ContentDecoder)? = nil,
+        encoder: (any ContentEncoder)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false }
     ) throws(Refusal) {
+        var policy = policy.withFittingTimes
         try policy.check(credentials: credentials.map(\.name))
-        var policy = policy
         policy.upstreams = policy.confinedUpstreams
         // A program bounds what it asks for by itself; the window is for what the upstream takes.
         policy.concurrency.maxRequests = RelayService.mostAtOnce
@@ -77,6 +83,7 @@ public final class RelayService: Sendable {
         )
         self.preparation = preparation
         self.observers = observers
+        coders = Coders(decoder: decoder, encoder: encoder)
     }
 
     /// The fields of a request that does not set them itself.
@@ -126,14 +133,16 @@ public final class RelayService: Sendable {
         )
         let began = relay.ports.time.now()
         let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
+        let encoded = request.encoded(by: coders.encoder)
         let job = TypedJob(
-            request,
+            encoded,
             preparation: preparation,
             observers: observers,
+            coders: coders,
             id: id.description,
             route: route
         )
-        let outcome = await run(job, id, request.http, request.options, began: began, total)
+        let outcome = await run(job, id, encoded.http, encoded.options, began: began, total)
         let finished = finish(outcome, job, id)
         if !observers.isEmpty {
             let told = finished.finished(job.running)

@@ -10,6 +10,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     private let observers: [any AttemptObserver]
     private let id: String
     private let route: String
+    private let coders: Coders
     private let authentication: Authentication?
     private let state: Mutex<State>
 
@@ -43,10 +44,12 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         _ request: Request<Response, ServerError>,
         preparation: [any PreparationStrategy],
         observers: [any AttemptObserver],
+        coders: Coders,
         id: String,
         route: Route
     ) {
         original = request
+        self.coders = coders
         self.preparation = preparation
         self.observers = observers
         self.id = id
@@ -98,7 +101,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     }
 
     func classify(_ response: HTTPResponse) -> Failure? {
-        (changed?.request.errorDocument ?? original.errorDocument)?.read(response)
+        (changed?.request.errorDocument ?? original.errorDocument)?.read(response, coders.decoder)
     }
 
     func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? {
@@ -110,7 +113,8 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
 
     func accept(_ response: HTTPResponse, isQuickRecovered: Bool) throws(Failure) {
         let (current, changed) = state.withLock { ($0.current, $0.changed) }
-        let success = TransportSuccess(request: current, response: response)
+        var success = TransportSuccess(request: current, response: response)
+        success.decoder = coders.decoder
         if !isQuickRecovered || (changed?.request.validatesQuickRecovery ?? original.validatesQuickRecovery) {
             do {
                 try (changed?.request.successValidator ?? original.successValidator)(success)
@@ -154,7 +158,8 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
             if let failure = error as? Failure { return .stop(failure) }
             wish(Changed(mine, error), of: adviser)
             return .stop(failure.carrying(error))
-        case .retry(let next, let wait):
+        case .retry(let wanted, let wait):
+            let next = wanted.encoded(by: coders.encoder)
             wish(Changed(next), of: adviser)
             return .retry(next.http, after: wait)
         }

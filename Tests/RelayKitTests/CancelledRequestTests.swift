@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A caller that gives up", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A caller that gives up", .closedRunQueue, .timeLimit(.minutes(5)))
 struct CancelledRequestTests {
     /// A strategy, rules and closures that would all bring a job to a success.
     private struct Eager {

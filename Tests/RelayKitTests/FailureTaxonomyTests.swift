@@ -125,7 +125,7 @@ struct FailureTaxonomyTests {
 
     @Test(
         "A service that nobody holds any more still ends what is under way",
-        .runQueue,
+        .closedRunQueue,
         .clauses("T-88", "X-13"),
         arguments: [200, 500]
     )
@@ -146,7 +146,7 @@ struct FailureTaxonomyTests {
 
     @Test(
         "A request is a value: sent twice it is two exchanges, cancelled before it is none",
-        .runQueue,
+        .closedRunQueue,
         .clauses("T-107")
     )
     func twice() async throws {

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("How a stream of jobs is left", .runQueue, .timeLimit(.minutes(5)))
+@Suite("How a stream of jobs is left", .closedRunQueue, .timeLimit(.minutes(5)))
 struct JobStreamLeavingTests {
     @Test("Leaving the loop cancels what is under way and reads no more", arguments: JobOrder.allCases)
     func leaving(order: JobOrder) async throws {

@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("A stream of jobs", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A stream of jobs", .closedRunQueue, .timeLimit(.minutes(5)))
 struct JobStreamTests {
     private static let payloads = [#"{"title":"a"}"#, #"{"title":"b"}"#, "<garbage>", #"{"title":"d"}"#]
 

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A loader", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A loader", .closedRunQueue, .timeLimit(.minutes(5)))
 struct LoaderTests {
     /// The content of the answer as text.
     static let request = PlainRequest<String>(HTTPRequest(method: .get, target: "text")) { success in

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Smokes that a program's own fetch of a credential is the core's credential like any other.
-@Suite("A credential that many jobs of a program share", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A credential that many jobs of a program share", .closedRunQueue, .timeLimit(.minutes(5)))
 struct SharedCredentialTests {
     private struct Refused: Error { let door = "secret" }
 

@@ -25,7 +25,7 @@ extension Request<Book, ShopError> {
     static func shop(_ path: RequestPath = "7") -> Request { Request(.get, path, decoder: ShapeCoder()) }
 }
 
-@Suite("The error belongs to the request", .runQueue, .timeLimit(.minutes(5)))
+@Suite("The error belongs to the request", .closedRunQueue, .timeLimit(.minutes(5)))
 struct TypedErrorTests {
     private static let soup = #"{"title":"soup"}"#
 

@@ -85,6 +85,7 @@ extension Request {
     public func usingContent(_ content: Content) -> Request {
         var derived = self
         derived.http.body = content.body
+        derived.encoding = ContentEncoding(content)
         if let old = contentMediaType, http.fields.values(.contentType) == [old] {
             derived.http.fields.remove(.contentType)
         }
@@ -108,7 +109,7 @@ extension Request where ServerError == Failure {
 extension Request {
     /// Throws why the request cannot be sent.
     func checkFlaws() throws(Failure) {
-        if let flaw = headerFlaw ?? pathFlaw { throw flaw }
+        if let flaw = headerFlaw ?? pathFlaw ?? contentFlaw { throw flaw }
     }
 
     private func withError<Other: FailureInitializable>(
@@ -132,8 +133,10 @@ extension Request {
         classify = other.classify
         mapFailure = other.mapFailure
         contentMediaType = other.contentMediaType
+        encoding = other.encoding
         headerFlaw = other.headerFlaw
         pathFlaw = other.pathFlaw
+        contentFlaw = other.contentFlaw
     }
 
     /// Adds header fields, and what the content is unless one of them says it.

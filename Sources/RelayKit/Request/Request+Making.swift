@@ -120,6 +120,26 @@ extension Request {
         }
     }
 
+    /// A request for a value that the service's decoder reads where it has one, and `decoder` where it has none.
+    package init(
+        _ method: Method,
+        _ path: RequestPath,
+        query: Pairs<String?>,
+        headers: Pairs<String>,
+        content: Content,
+        container: JSONPointer?,
+        unlessServiceHas decoder: some ContentDecoder
+    ) where Response: Decodable {
+        self.init(method, path, query, headers, content) { success in
+            if let own = success.decoder,
+                container != nil || !(Response.self is any ContentInitializable.Type)
+            {
+                return try success.value(Response.self, own, at: container)
+            }
+            return try success.value(Response.self, decoder, at: container)
+        }
+    }
+
     init(
         _ method: Method,
         _ path: RequestPath,
@@ -131,6 +151,7 @@ extension Request {
         let target = HTTPRequest.target(path.text, query: query)
         self.init(message: HTTPRequest(method: method, target: target, body: content.body), transform)
         pathFlaw = path.flaw
+        encoding = ContentEncoding(content)
         take(headers, content.mediaType)
     }
 }

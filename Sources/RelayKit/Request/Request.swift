@@ -46,10 +46,14 @@ public struct Request<Response: Sendable, ServerError: FailureInitializable>: Se
     var makeError: @Sendable (Failure) -> ServerError = { ServerError.made(of: $0) }
     /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
     var contentMediaType: String?
+    /// Writes the content with a service's encoder, unless somebody has put other content in its place.
+    var encoding: ContentEncoding?
     /// Why the request cannot be sent: a header that no message can carry.
     var headerFlaw: Failure?
     /// Why the request cannot be sent: a path that leads elsewhere.
     var pathFlaw: Failure?
+    /// Why the request cannot be sent: content that the service's encoder does not take.
+    var contentFlaw: Failure?
 
     /// A request whose answers `transform` turns into values.
     ///

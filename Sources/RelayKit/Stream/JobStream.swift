@@ -24,6 +24,55 @@ extension RelayService {
     ) -> JobStream<Requests, Value, ServerError> where Requests.Element == Request<Value, ServerError> {
         JobStream(service: self, requests: requests, limit: maxConcurrent, order: order, key: key)
     }
+
+    /// Sends every request of an array, or of another sequence that is there already, and reports exactly one outcome
+    /// for each.
+    ///
+    /// - Parameters:
+    ///   - requests: read one at a time.
+    ///   - maxConcurrent: jobs under way at once; below 1 it is 1.
+    ///   - order: of the outcomes; in the order of the input a slow job holds back those behind it.
+    ///   - key: names what a request is about; a newer request of the same key cancels the one before it.
+    /// - Returns: the outcomes, one for each request that was read.
+    @_disfavoredOverload
+    public func outcomes<Requests: Sequence & Sendable, Value, ServerError>(
+        of requests: Requests,
+        maxConcurrent: Int = 8,
+        order: JobOrder = .completion,
+        superseding key: (@Sendable (Request<Value, ServerError>) -> String?)? = nil
+    ) -> JobStream<ReadyRequests<Requests>, Value, ServerError>
+    where Requests.Element == Request<Value, ServerError> {
+        outcomes(of: ReadyRequests(requests), maxConcurrent: maxConcurrent, order: order, superseding: key)
+    }
+}
+
+/// Requests that are there already, as something to be read.
+public struct ReadyRequests<Requests: Sequence & Sendable>: AsyncSequence, Sendable
+where Requests.Element: Sendable {
+    /// A request.
+    public typealias Element = Requests.Element
+    /// Reading does not fail.
+    public typealias Failure = Never
+
+    let requests: Requests
+
+    init(_ requests: Requests) { self.requests = requests }
+
+    /// Begins with the first.
+    public func makeAsyncIterator() -> Iterator { Iterator(requests: requests.makeIterator()) }
+
+    /// Gives the requests one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        var requests: Requests.Iterator
+
+        /// The next request; nil after the last.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> Requests.Element? { requests.next() }
+
+        /// The next request; nil after the last.
+        public mutating func next() async -> Requests.Element? { requests.next() }
+    }
 }
 
 /// The outcomes of a sequence of requests; see ``RelayService/outcomes(of:maxConcurrent:order:superseding:)``.
