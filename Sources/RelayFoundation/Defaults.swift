@@ -3,7 +3,7 @@ public import RelayJSON
 public import RelayKit
 
 extension Request where Response: Decodable {
-    /// A request for a value that a `JSONDecoder` with its defaults reads from the answer's content.
+    /// A request for a value that the service's decoder, or else a `JSONDecoder` with its defaults, reads from the answer's content.
     ///
     /// `Data`, `[UInt8]` and `String` are the content itself, unless a container is named.
     ///
@@ -28,8 +28,40 @@ extension Request where Response: Decodable {
             query: query,
             headers: headers,
             content: content,
-            decoder: ContentOrJSON(readsContent: container == nil),
-            container: container
+            container: container,
+            unlessServiceHas: ContentOrJSON(readsContent: container == nil)
+        )
+    }
+}
+
+extension Request where Response: Decodable, ServerError == Failure {
+    /// A request for a value that the service's decoder, or else a `JSONDecoder` with its defaults, reads from the answer's content.
+    ///
+    /// `Data`, `[UInt8]` and `String` are the content itself, unless a container is named.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see `RequestPath`.
+    ///   - query: appended to the path, percent-encoded.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it.
+    public init(
+        _ method: Method,
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
+        content: Content = .none,
+        container: JSONPointer? = nil
+    ) {
+        self.init(
+            method,
+            path,
+            query: query,
+            headers: headers,
+            content: content,
+            container: container,
+            unlessServiceHas: ContentOrJSON(readsContent: container == nil)
         )
     }
 }
@@ -51,23 +83,27 @@ private struct ContentOrJSON: ContentDecoder {
 extension Content {
     /// A value as JSON, under `container` where one is named: `{"data": …}` for `"/data"`.
     ///
-    /// Members are sorted by name, so that the same value is always the same bytes.
+    /// The service's encoder writes it, or else a `JSONEncoder` that sorts members by name, so that the same value is
+    /// always the same bytes.
     ///
     /// - Throws: `EncodingError`.
-    public static func json(_ value: some Encodable, container: JSONPointer? = nil) throws -> Content {
+    public static func json(
+        _ value: some Encodable & Sendable,
+        container: JSONPointer? = nil
+    ) throws -> Content {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try json(value, encoder: encoder, container: container)
+        return try json(value, unlessServiceHas: encoder, container: container)
     }
 }
 
 extension ErrorDocument {
-    /// Recognises a document by a value that a `JSONDecoder` with its defaults reads at `pointer`.
+    /// Recognises a document by a value that the service's decoder, or else a `JSONDecoder` with its defaults, reads at `pointer`.
     ///
     /// - Parameters:
     ///   - type: becomes `Failure.underlying`.
     ///   - pointer: where the document stands, `"/error"` for `{"error": …}`; only what stands there is decoded.
     public init<Document: Decodable & Error>(_ type: Document.Type, at pointer: JSONPointer) {
-        self.init(type, at: pointer, decoder: JSONDecoder())
+        self.init(type, at: pointer, unlessServiceHas: JSONDecoder())
     }
 }

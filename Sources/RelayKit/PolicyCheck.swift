@@ -24,6 +24,7 @@ extension RoutePolicy {
             if let pins = upstream.tls.pins { try check(pins, of: upstream) }
         }
         if let authentication { try check(authentication.credential, among: credentials) }
+        try checkEncryption()
         for rule in recovery {
             try check(rule)
             try check(rule.on, "rule \"\(rule.name)\"")
@@ -40,10 +41,10 @@ extension RoutePolicy {
         )
     }
 
-    /// The upstreams, where a credential goes over plain http to a network of one's own confined to that network: their
-    /// names may come to lead elsewhere.
+    /// The upstreams, where plain http goes to a network of one's own confined to that network: their names may come to
+    /// lead elsewhere.
     var confinedUpstreams: [Upstream] {
-        guard authentication != nil else { return upstreams }
+        guard authentication != nil || !allowsPlainHTTP else { return upstreams }
         return upstreams.map { $0.isPlainHTTP ? $0.confined : $0 }
     }
 
@@ -82,6 +83,29 @@ extension RoutePolicy {
                 "use https, or name in allowedAddresses the addresses of a network that is your own"
             )
         }
+    }
+
+    /// Whatever it carries, only an allowed network sees it unencrypted, unless the policy says otherwise.
+    private func checkEncryption() throws(Refusal) {
+        if allowsPlainHTTP { return }
+        for upstream in upstreams {
+            try refuse(
+                if: upstream.isPlainHTTP && upstream.allowedAddresses.isEmpty,
+                "requests and answers would cross the public network unencrypted:"
+                    + " upstream \"\(upstream.name)\" is http",
+                "use https, name in allowedAddresses the addresses of a network that is your own,"
+                    + " or set allowsPlainHTTP"
+            )
+        }
+    }
+
+    /// The policy with an attempt's time within the job's, where only the job's was set.
+    var withFittingTimes: RoutePolicy {
+        var policy = self
+        if timeouts.attempt == Timeouts().attempt {
+            policy.timeouts.attempt = min(timeouts.attempt, timeouts.total)
+        }
+        return policy
     }
 
     private func checkTimes() throws(Refusal) {

@@ -9,7 +9,8 @@ import Synchronization
 /// policy's `recovery` list decide, read from the top after every failure. Cancelling the task that waits for a request
 /// closes its attempt and asks no rule.
 ///
-/// With RelayTransport, which brings sockets, clocks and randomness, and RelayFoundation, which brings JSON:
+/// With RelaySockets, whose initialiser of a service brings sockets, clocks and randomness, and RelayFoundation, which
+/// brings JSON:
 ///
 /// ```swift
 /// var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/api/v1/")])
@@ -27,10 +28,11 @@ public final class RelayService: Sendable {
     private static let mostAtOnce = 65_535
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
+    private let coders: Coders
     private let breached = Atomic<UInt64>(0)
     private let running = Atomic<Int>(0)
 
-    /// Makes a service of its parts; ``RelayTransport`` has an initialiser that brings the parts along.
+    /// Makes a service of its parts; RelaySockets has an initialiser that brings transport, time and entropy along.
     ///
     /// - Parameters:
     ///   - policy: where requests go and what happens to them.
@@ -42,6 +44,8 @@ public final class RelayService: Sendable {
     ///   - secrets: what the credentials' references stand for.
     ///   - preparation: steps before every request, in order; later ones see what earlier ones did.
     ///   - observers: told about every job, in order.
+    ///   - decoder: reads values where a request names no decoder; nil leaves it to RelayFoundation's.
+    ///   - encoder: writes the values of `Content.json` where that names no encoder; nil leaves it to RelayFoundation's.
     ///   - isConstrained: whether upstreams for a constrained network are to be used; asked before every attempt.
     /// - Throws: why the policy cannot hold what it promises.
     public init(
@@ -54,10 +58,12 @@ public final class RelayService: Sendable {
         secrets: [SecretReference: Secret] = [:],
         preparation: [any PreparationStrategy] = [],
         observers: [any AttemptObserver] = [],
+        decoder: (any ContentDecoder)? = nil,
+        encoder: (any ContentEncoder)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false }
     ) throws(Refusal) {
+        var policy = policy.withFittingTimes
         try policy.check(credentials: credentials.map(\.name))
-        var policy = policy
         policy.upstreams = policy.confinedUpstreams
         // A program bounds what it asks for by itself; the window is for what the upstream takes.
         policy.concurrency.maxRequests = RelayService.mostAtOnce
@@ -77,6 +83,7 @@ public final class RelayService: Sendable {
         )
         self.preparation = preparation
         self.observers = observers
+        coders = Coders(decoder: decoder, encoder: encoder)
     }
 
     /// The fields of a request that does not set them itself.
@@ -94,38 +101,29 @@ public final class RelayService: Sendable {
 
     /// Sends a request and returns its value.
     ///
-    /// - Throws: the one failure the job ended with, whatever stage it is from.
-    public func execute<Response>(_ request: Request<Response>) async throws(Failure) -> Response {
+    /// - Throws: the one error the job ended with, whatever stage it is from.
+    public func execute<Response, ServerError>(
+        _ request: Request<Response, ServerError>
+    ) async throws(ServerError) -> Response {
         try await outcome(of: request).result.get()
     }
 
-    /// Sends a request and returns its value.
-    ///
-    /// - Throws: an error of the caller's own type, made from the failure.
-    public func execute<Response, Problem: FailureInitializable>(
-        _ request: Request<Response>,
-        throwing type: Problem.Type
-    ) async throws(Problem) -> Response {
-        switch await outcome(of: request).result {
-        case .success(let value): return value
-        case .failure(let failure): throw Problem(failure)
-        }
-    }
-
-    /// Sends a request and returns its value, or what `replacement` makes of its failure; for callers that cannot
+    /// Sends a request and returns its value, or what `replacement` makes of its error; for callers that cannot
     /// accept one.
-    public func value<Response>(
-        of request: Request<Response>,
-        replacing replacement: @Sendable (Failure) -> Response
+    public func value<Response, ServerError>(
+        of request: Request<Response, ServerError>,
+        replacing replacement: @Sendable (ServerError) -> Response
     ) async -> Response {
         switch await outcome(of: request).result {
         case .success(let value): value
-        case .failure(let failure): replacement(failure)
+        case .failure(let error): replacement(error)
         }
     }
 
     /// Sends a request and tells everything about how it ended.
-    public func outcome<Response>(of request: Request<Response>) async -> JobOutcome<Response> {
+    public func outcome<Response, ServerError>(
+        of request: Request<Response, ServerError>
+    ) async -> JobOutcome<Response, ServerError> {
         running.add(1, ordering: .relaxed)
         defer { running.subtract(1, ordering: .relaxed) }
         let entropy = relay.ports.entropy
@@ -135,26 +133,31 @@ public final class RelayService: Sendable {
         )
         let began = relay.ports.time.now()
         let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
+        let encoded = request.encoded(by: coders.encoder)
         let job = TypedJob(
-            request,
-            preparation: preparation + request.preparation,
+            encoded,
+            preparation: preparation,
             observers: observers,
+            coders: coders,
             id: id.description,
             route: route
         )
-        let outcome = await run(job, id, request.http, request.options, began: began, total)
-        let finished = finish(outcome, job, request, id)
+        let outcome = await run(job, id, encoded.http, encoded.options, began: began, total)
+        let finished = finish(outcome, job, id)
         if !observers.isEmpty {
             let told = finished.finished(job.running)
-            for observer in observers { observer.finished(told) }
+            for observer in observers {
+                observer.finished(job.request, with: finished)
+                observer.finished(told)
+            }
         }
         return finished
     }
 }
 
 extension RelayService {
-    private func run<Response>(
-        _ job: TypedJob<Response>,
+    private func run<Response, ServerError>(
+        _ job: TypedJob<Response, ServerError>,
         _ id: JobID,
         _ http: HTTPRequest,
         _ options: RequestOptions,
@@ -187,14 +190,19 @@ extension RelayService {
     }
 
     /// The job's outcome in the words of the request.
-    private func finish<Response>(
+    private func finish<Response, ServerError>(
         _ outcome: Outcome,
-        _ job: TypedJob<Response>,
-        _ request: Request<Response>,
+        _ job: TypedJob<Response, ServerError>,
         _ id: JobID
-    ) -> JobOutcome<Response> {
-        func ended(_ result: Result<Response, Failure>, _ source: AnswerSource?) -> JobOutcome<Response> {
-            JobOutcome(id: id.description, result: result, source: source, attempts: outcome.attempts)
+    ) -> JobOutcome<Response, ServerError> {
+        func ended(_ value: Response, _ source: AnswerSource?) -> JobOutcome<Response, ServerError> {
+            JobOutcome(
+                id: id.description,
+                result: .success(value),
+                failure: nil,
+                source: source,
+                attempts: outcome.attempts
+            )
         }
         var failure: Failure
         if let found = outcome.failure {
@@ -202,13 +210,14 @@ extension RelayService {
             failure.response = failure.response ?? outcome.answer
         } else {
             if let value = job.value {
-                return ended(.success(value), outcome.report.source)
+                return ended(value, outcome.report.source)
             }
             failure = Failure(.decoding, sent: .answered, "the answer was not transformed")
         }
+        let request = job.request
         failure.request = failure.request ?? request.http
         if failure.kind != .cancelled, let value = request.placeholder(failure) {
-            return ended(.success(value), .placeholder)
+            return ended(value, .placeholder)
         }
         if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
             breached.add(1, ordering: .relaxed)
@@ -216,7 +225,20 @@ extension RelayService {
         // The relay alone says that time was wanting, whatever the request makes of the failure for its caller.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
-        return ended(.failure(named), nil)
+        var error = job.ownError ?? request.makeError(named)
+        // An error of a program's type may have become a failure again.
+        if var own = error as? Failure {
+            own.isPastDeadline = failure.isPastDeadline
+            named = own
+            if let own = own as? ServerError { error = own }
+        }
+        return JobOutcome(
+            id: id.description,
+            result: .failure(error),
+            failure: named,
+            source: nil,
+            attempts: outcome.attempts
+        )
     }
 }
 

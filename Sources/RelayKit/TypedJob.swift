@@ -4,12 +4,13 @@ import RelayRoute
 import Synchronization
 
 /// A request's and its service's closures as the hooks of one job, and the value that came of it.
-final class TypedJob<Response: Sendable>: JobHooks {
-    private let request: Request<Response>
+final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: JobHooks {
+    private let original: Request<Response, ServerError>
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
     private let id: String
     private let route: String
+    private let coders: Coders
     private let authentication: Authentication?
     private let state: Mutex<State>
 
@@ -17,16 +18,38 @@ final class TypedJob<Response: Sendable>: JobHooks {
         var value: Response?
         /// The unprepared request of the attempt under way.
         var current: HTTPRequest
+        /// The wish of the strategy that was asked last; the engine decides whether it is met.
+        var wish: Wish?
+        /// What strategies have made of the job since it began.
+        var changed: Changed?
+    }
+
+    private struct Wish {
+        let rule: String
+        let changed: Changed
+    }
+
+    private final class Changed: Sendable {
+        let request: Request<Response, ServerError>
+        /// The error that a strategy has ended the job with.
+        let error: ServerError?
+
+        init(_ request: Request<Response, ServerError>, _ error: ServerError? = nil) {
+            self.request = request
+            self.error = error
+        }
     }
 
     init(
-        _ request: Request<Response>,
+        _ request: Request<Response, ServerError>,
         preparation: [any PreparationStrategy],
         observers: [any AttemptObserver],
+        coders: Coders,
         id: String,
         route: Route
     ) {
-        self.request = request
+        original = request
+        self.coders = coders
         self.preparation = preparation
         self.observers = observers
         self.id = id
@@ -37,22 +60,39 @@ final class TypedJob<Response: Sendable>: JobHooks {
 
     var value: Response? { state.withLock { $0.value } }
 
-    func hasSteps(_ phase: PreparationPhase) -> Bool { preparation.contains { $0.phase == phase } }
+    /// The request as it is now; its message is the one the program wrote.
+    var request: Request<Response, ServerError> { changed?.request ?? original }
+
+    /// The error of a strategy that has ended the job.
+    var ownError: ServerError? { changed?.error }
+
+    private var changed: Changed? { state.withLock { $0.changed } }
+
+    func hasSteps(_ phase: PreparationPhase) -> Bool {
+        let own = changed?.request.preparation ?? original.preparation
+        return preparation.contains { $0.phase == phase } || own.contains { $0.phase == phase }
+    }
 
     func prepare(
         _ phase: PreparationPhase,
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
-        if let flaw = self.request.headerFlaw ?? self.request.pathFlaw { throw flaw }
-        state.withLock { $0.current = request }
+        let changed = state.withLock { state in
+            state.current = request
+            return state.changed
+        }
+        try (changed?.request ?? original).checkFlaws()
+        let own = changed?.request.preparation ?? original.preparation
         var prepared = request
         let context = PreparationContext(job: id, attempt: number, route: route)
-        for step in preparation where step.phase == phase {
-            do {
-                prepared = try await step.prepare(prepared, context: context)
-            } catch {
-                throw Failure.unprepared(error)
+        for steps in [preparation, own] {
+            for step in steps where step.phase == phase {
+                do {
+                    prepared = try await step.prepare(prepared, context: context)
+                } catch {
+                    throw Failure.unprepared(error)
+                }
             }
         }
         try prepared.checkTarget()
@@ -60,26 +100,30 @@ final class TypedJob<Response: Sendable>: JobHooks {
         return prepared
     }
 
-    func classify(_ response: HTTPResponse) -> Failure? { request.errorDocument?.read(response) }
+    func classify(_ response: HTTPResponse) -> Failure? {
+        (changed?.request.errorDocument ?? original.errorDocument)?.read(response, coders.decoder)
+    }
 
     func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? {
         var seen = failure
         seen.response = seen.response ?? response
         seen.request = state.withLock { $0.current }
-        return request.quickRecovery(seen)
+        return (changed?.request.quickRecovery ?? original.quickRecovery)(seen)
     }
 
     func accept(_ response: HTTPResponse, isQuickRecovered: Bool) throws(Failure) {
-        let success = TransportSuccess(request: state.withLock { $0.current }, response: response)
-        if !isQuickRecovered || request.validatesQuickRecovery {
+        let (current, changed) = state.withLock { ($0.current, $0.changed) }
+        var success = TransportSuccess(request: current, response: response)
+        success.decoder = coders.decoder
+        if !isQuickRecovered || (changed?.request.validatesQuickRecovery ?? original.validatesQuickRecovery) {
             do {
-                try request.successValidator(success)
+                try (changed?.request.successValidator ?? original.successValidator)(success)
             } catch {
                 throw Failure.invalid(error)
             }
         }
         do {
-            let value = try request.transform(success)
+            let value = try (changed?.request.transform ?? original.transform)(success)
             state.withLock { $0.value = value }
         } catch {
             throw Failure.undecodable(as: Response.self, error)
@@ -89,7 +133,40 @@ final class TypedJob<Response: Sendable>: JobHooks {
     func named(_ failure: Failure) -> Failure {
         var seen = failure
         seen.request = state.withLock { $0.current }
-        return request.classify(seen)
+        return (changed?.request.classify ?? original.classify)(seen)
+    }
+
+    func consult(
+        _ strategy: any RecoveryStrategy,
+        about failure: Failure,
+        of request: HTTPRequest,
+        _ context: RecoveryContext
+    ) async -> RecoveryDisposition {
+        state.withLock { $0.wish = nil }
+        guard let adviser = strategy as? RequestAdviser else {
+            return await strategy.recover(from: failure, of: request, context: context)
+        }
+        var mine = self.request
+        mine.http = request
+        let advice = await adviser.strategy.recover(
+            from: FailedRequest(mine, failure: failure),
+            context: context
+        )
+        switch advice {
+        case .passOn: return .passOn
+        case .stop(let error):
+            if let failure = error as? Failure { return .stop(failure) }
+            wish(Changed(mine, error), of: adviser)
+            return .stop(failure.carrying(error))
+        case .retry(let wanted, let wait):
+            let next = wanted.encoded(by: coders.encoder)
+            wish(Changed(next), of: adviser)
+            return .retry(next.http, after: wait)
+        }
+    }
+
+    private func wish(_ changed: Changed, of adviser: RequestAdviser) {
+        state.withLock { $0.wish = Wish(rule: adviser.name, changed: changed) }
     }
 
     /// The job as observers see it.
@@ -107,6 +184,12 @@ final class TypedJob<Response: Sendable>: JobHooks {
     }
 
     func decided(_ attempt: Attempt) {
+        state.withLock { state in
+            guard let wish = state.wish.take(), wish.rule == attempt.rule,
+                !attempt.heldBack.contains(where: { $0.rule == wish.rule })
+            else { return }
+            state.changed = wish.changed
+        }
         for observer in observers { observer.decided(attempt, of: running) }
     }
 }

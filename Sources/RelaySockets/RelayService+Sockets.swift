@@ -13,6 +13,8 @@ extension RelayService {
     ///   - secrets: what references of credentials and client certificates stand for.
     ///   - preparation: steps before every request, in order.
     ///   - observers: told about every job, in order.
+    ///   - decoder: reads values where a request names no decoder; nil leaves it to RelayFoundation's.
+    ///   - encoder: writes the values of `Content.json` where that names no encoder; nil leaves it to RelayFoundation's.
     ///   - isConstrained: whether upstreams for a constrained network are to be used; asked before every attempt.
     /// - Throws: why the policy cannot hold what it promises.
     public convenience init(
@@ -22,6 +24,8 @@ extension RelayService {
         secrets: [SecretReference: Secret] = [:],
         preparation: [any PreparationStrategy] = [],
         observers: [any AttemptObserver] = [],
+        decoder: (any ContentDecoder)? = nil,
+        encoder: (any ContentEncoder)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false }
     ) throws(Refusal) {
         try self.init(
@@ -34,6 +38,8 @@ extension RelayService {
             secrets: secrets,
             preparation: preparation,
             observers: observers,
+            decoder: decoder,
+            encoder: encoder,
             isConstrained: isConstrained
         )
     }

@@ -16,7 +16,7 @@ protocol Endpoint {
 /// Something that can be asked for.
 protocol Asking {
     associatedtype Content: Sendable
-    var request: Request<Content> { get }
+    var request: Request<Content, ShopFailure> { get }
 }
 
 struct Price: Decodable, Equatable {
@@ -26,7 +26,7 @@ struct Price: Decodable, Equatable {
 struct PriceOf: Asking {
     let article: Int
 
-    var request: Request<Price> {
+    var request: Request<Price, ShopFailure> {
         Request(.get, "prices", query: ["article": "\(article)"], container: "/data").recognisingErrors()
     }
 }
@@ -34,7 +34,7 @@ struct PriceOf: Asking {
 struct Order: Asking {
     let article: Int
 
-    var request: Request<Void> {
+    var request: Request<Void, ShopFailure> {
         Request(.post, "orders", content: .form(["article": "\(article)"])).recognisingErrors()
     }
 }
@@ -60,8 +60,13 @@ final class LogOutWatcher: AttemptObserver {
 
     init(logOut: @escaping @Sendable () -> Void) { self.logOut = logOut }
 
-    func finished(_ job: FinishedJob) {
-        if let error = job.failure?.underlying as? ShopError, error.code == "token_invalid" { logOut() }
+    func finished<Content, ServerError>(
+        _ request: Request<Content, ServerError>,
+        with outcome: JobOutcome<Content, ServerError>
+    ) {
+        if case .server(let error)? = outcome.error as? ShopFailure, error.code == "token_invalid" {
+            logOut()
+        }
     }
 }
 
@@ -100,7 +105,7 @@ extension RoutePolicy {
 
 /// A price on the screen, loaded again whenever somebody asks for it.
 struct PriceTag {
-    private let loader: Loader<Price>
+    private let loader: Loader<Price, ShopFailure>
 
     init(article: Int, from service: RelayService) {
         loader = Loader(PriceOf(article: article).request, from: service)
@@ -128,7 +133,7 @@ struct PriceTag {
 enum Shown<Content: Sendable>: Sendable {
     case fresh(Content)
     case old(Content)
-    case nothing(Failure)
+    case nothing(ShopFailure)
 }
 
 extension RelayService {
@@ -137,7 +142,7 @@ extension RelayService {
         let outcome = await outcome(of: question.request)
         switch outcome.result {
         case .success(let content): return outcome.source == .stale ? .old(content) : .fresh(content)
-        case .failure(let failure): return .nothing(failure)
+        case .failure(let error): return .nothing(error)
         }
     }
 }

@@ -81,6 +81,6 @@ func printTitle(_ number: Int) async throws {
         preparation: [jobField],
         observers: [Narrator()]
     )
-    let title = try await titles.execute(Request<Title>(.get, "titles/\(number)"))
+    let title = try await titles.execute(PlainRequest<Title>(.get, "titles/\(number)"))
     print(title.name)
 }

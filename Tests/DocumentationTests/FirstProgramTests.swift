@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 import Testing
 
@@ -8,12 +9,12 @@ struct FirstProgramTests {
     func steps() async throws {
         let lines = Mutex<[String]>([])
         let grants = Mutex(0)
-        let script = Script(
+        let script = ScriptedTransport(
             .answer(503),
             .answer(200, [:], #"{"name": "Emma"}"#),
             .answer(200, [:], #"{"name": "Emma"}"#)
         )
-        let time = JumpingTime()
+        let time = VirtualTime()
         let titles = try service(
             script,
             .titles(),
@@ -29,7 +30,7 @@ struct FirstProgramTests {
             preparation: [jobField],
             observers: [Narrator { line in lines.withLock { $0.append(line) } }]
         )
-        let outcome = await titles.outcome(of: Request<HTTPResponse>(.get, "/titles/7"))
+        let outcome = await titles.outcome(of: PlainRequest<HTTPResponse>(.get, "/titles/7"))
         #expect(
             lines.withLock { $0 } == [
                 "attempt 1 goes to upstream",
@@ -47,7 +48,7 @@ struct FirstProgramTests {
             script.sent.map(\.upstream.origin.text) == ["http://127.0.0.1:9000", "http://127.0.0.1:9000"]
         )
         try await time.sleep(until: time.now().advanced(by: .seconds(3600)))
-        _ = await titles.outcome(of: Request<HTTPResponse>(.get, "titles/7"))
+        _ = await titles.outcome(of: PlainRequest<HTTPResponse>(.get, "titles/7"))
         #expect(script.sent.map { $0[.authorization] } == ["Bearer t1", "Bearer t1", "Bearer t2"])
     }
 }

@@ -28,7 +28,7 @@ extension CredentialDefinition {
     }
 }
 
-extension Request where Response == Book {
+extension PlainRequest<Book> {
     /// One book, found under `data` in the answer.
     static func book(_ id: Int) -> Request {
         Request(.get, "books/\(id)", headers: ["Accept": "application/json"], container: "/data")
@@ -51,7 +51,18 @@ struct FollowTheMove: RecoveryStrategy {
     }
 }
 
-extension Request where Response == String {
+/// Asks the archive for what has gone, whatever is wanted of it.
+struct AskTheArchive: RequestStrategy {
+    func recover<Response, ServerError>(
+        from failed: FailedRequest<Response, ServerError>,
+        context: RecoveryContext
+    ) async -> RequestDisposition<Response, ServerError> {
+        guard failed.failure.status == 410, context.attemptsLeft > 0 else { return .passOn }
+        return .retry(failed.request.addingHeaders(["Accept-Datetime": "Thu, 01 Jan 2026 00:00:00 GMT"]))
+    }
+}
+
+extension PlainRequest<String> {
     /// Where a book can be bought: the upstream says so by a redirect.
     static func shop(of id: Int) -> Request {
         var request = Request(HTTPRequest(method: .get, target: "books/\(id)/shop")) { success in
@@ -94,4 +105,27 @@ enum BookError: FailureInitializable, Equatable {
             self = failure.status == 404 || failure.status == 410 ? .gone : .unavailable
         }
     }
+}
+
+extension Request<Book, BookError> {
+    /// One book, whose errors are those that the rest of the program knows.
+    static func known(_ id: Int) -> Request { PlainRequest.book(id).rejectingComplaints().throwing(BookError.self) }
+}
+
+/// The title of a book, or why there is none.
+func title(of id: Int, from books: RelayService) async -> String {
+    do throws(BookError) {
+        return try await books.execute(.known(id)).title
+    } catch {
+        switch error {
+        case .complained(let code): return "refused: \(code)"
+        case .gone: return "gone"
+        case .unavailable: return "later"
+        }
+    }
+}
+
+/// The same for who needs no reason.
+func shownTitle(of id: Int, from books: RelayService) async -> String {
+    await books.value(of: Request.known(id).map(\.title)) { error in error == .gone ? "out of print" : "" }
 }

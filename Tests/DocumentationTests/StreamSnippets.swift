@@ -2,7 +2,7 @@ import RelayKit
 
 /// Sends every reading and counts what became of them.
 func report(
-    _ readings: some AsyncSequence<Request<Void>, Never> & Sendable,
+    _ readings: some AsyncSequence<PlainRequest<Void>, Never> & Sendable,
     to service: RelayService
 ) async -> (delivered: Int, lost: Int) {
     var delivered = 0

@@ -87,6 +87,12 @@ struct ExecutionBench {
         func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? { nil }
         func accept(_ response: HTTPResponse, isQuickRecovered: Bool) throws(Failure) {}
         func named(_ failure: Failure) -> Failure { failure }
+        func consult(
+            _ strategy: any RecoveryStrategy,
+            about failure: Failure,
+            of request: HTTPRequest,
+            _ context: RecoveryContext
+        ) async -> RecoveryDisposition { .passOn }
         func attemptBegan(_ attempt: Attempt, of request: HTTPRequest) {}
         func responded(_ response: HTTPResponse, _ attempt: Attempt) {}
         func decided(_ attempt: Attempt) {}

@@ -9,14 +9,14 @@ import Testing
 struct ContainerTests {
     @Test("An object under the root key is the value", .clauses("T-70"))
     func object() async throws {
-        let request = Request<Book>(.get, "books/7", container: "/data")
+        let request = PlainRequest<Book>(.get, "books/7", container: "/data")
         let book = try await value(of: request, answer: #"{"data":{"id":7,"title":"Emma"}}"#)
         #expect(book == Book(id: 7, title: "Emma"))
     }
 
     @Test("An array under the root key is the values, in order", .clauses("T-71"))
     func array() async throws {
-        let request = Request<[Book]>(.get, "books", container: "/data")
+        let request = PlainRequest<[Book]>(.get, "books", container: "/data")
         let books = try await value(
             of: request,
             answer: #"{"data":[{"id":2,"title":"B"},{"id":1,"title":"A"}]}"#
@@ -26,7 +26,7 @@ struct ContainerTests {
 
     @Test("An object where an array is wanted is said to be no array", .clauses("T-72"))
     func objectForArray() async throws {
-        let request = Request<[Book]>(.get, "books", container: "/data")
+        let request = PlainRequest<[Book]>(.get, "books", container: "/data")
         let found = try #require(await failure(of: request, answer: #"{"data":{"id":7,"title":"Emma"}}"#))
         #expect(found.kind == .decoding)
         #expect(found.detail.hasPrefix("the answer could not be read as Array<Book>: no Array"))
@@ -35,7 +35,7 @@ struct ContainerTests {
 
     @Test("An array where an object is wanted is said to be no object", .clauses("T-72"))
     func arrayForObject() async throws {
-        let request = Request<Book>(.get, "books/7", container: "/data")
+        let request = PlainRequest<Book>(.get, "books/7", container: "/data")
         let found = try #require(await failure(of: request, answer: #"{"data":[{"id":7,"title":"Emma"}]}"#))
         #expect(found.kind == .decoding && found.status == 200)
         #expect(found.detail.contains("as Book: no Dictionary") && found.detail.hasSuffix(" at /data"))
@@ -43,7 +43,7 @@ struct ContainerTests {
 
     @Test("Other members beside the root key, before and behind it, change nothing", .clauses("T-74"))
     func siblings() async throws {
-        let request = Request<Book>(.get, "books/7", container: "/data")
+        let request = PlainRequest<Book>(.get, "books/7", container: "/data")
         let answer =
             #"{"links":{"data":{"id":1}},"data":{"id":7,"title":"Emma","year":1815},"meta":[{"id":2}],"n":null}"#
         #expect(try await value(of: request, answer: answer).id == 7)
@@ -63,7 +63,7 @@ struct ContainerTests {
     )
     func wrongType(answer: String, place: String) async throws {
         let found = try #require(
-            await failure(of: Request<Book>(.get, "books/7", container: "/data"), answer: answer)
+            await failure(of: PlainRequest<Book>(.get, "books/7", container: "/data"), answer: answer)
         )
         #expect(found.kind == .decoding && found.underlying is DecodingError)
         #expect(found.detail.hasSuffix(place), "\(found.detail)")
@@ -72,7 +72,7 @@ struct ContainerTests {
 
     @Test("A root key that is missing is named", arguments: ["{}", #"{"Data":1}"#, "[]", "7"])
     func missing(answer: String) async throws {
-        let request = Request<Book>(.get, "books/7", container: "/data")
+        let request = PlainRequest<Book>(.get, "books/7", container: "/data")
         #expect(
             try await failure(of: request, answer: answer)?.detail
                 == "the answer could not be read as Book: it has nothing at /data"
@@ -90,14 +90,14 @@ struct ContainerTests {
         #expect(content.mediaType == "application/json")
         guard case .bytes(let bytes) = content.body else { throw Failure(.decoding, sent: .neverSent, "") }
         let text = String(decoding: bytes, as: UTF8.self)
-        let back = try await value(of: Request<Book>(.get, "echo", container: container), answer: text)
+        let back = try await value(of: PlainRequest<Book>(.get, "echo", container: container), answer: text)
         #expect(back == book)
     }
 
     @Test("A text from elsewhere is read from its container and written as it was", .clauses("T-79"))
     func roundTripBack() async throws {
         let text = #"{"data":{"id":7,"title":"a/b"}}"#
-        let book = try await value(of: Request<Book>(.get, "books/7", container: "/data"), answer: text)
+        let book = try await value(of: PlainRequest<Book>(.get, "books/7", container: "/data"), answer: text)
         guard case .bytes(let bytes) = try Content.json(book, container: "/data").body else { return }
         #expect(String(decoding: bytes, as: UTF8.self) == text)
     }
@@ -106,7 +106,7 @@ struct ContainerTests {
     func sent() async throws {
         let (service, transport) = try service(answering: "")
         let content = try Content.json(["b": 1, "a": 2, "c": 3], container: "/data")
-        try await service.execute(Request<Void>(.post, "books", content: content))
+        try await service.execute(PlainRequest<Void>(.post, "books", content: content))
         let sent = try #require(transport.sent.first)
         guard case .bytes(let bytes) = sent.body else { throw Failure(.decoding, sent: .neverSent, "") }
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"data":{"a":2,"b":1,"c":3}}"#)

@@ -17,7 +17,7 @@ struct DecoderTests {
     func configured() async throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        let request = Request<Loan>(.get, "loans/1", decoder: decoder, container: "/data")
+        let request = PlainRequest<Loan>(.get, "loans/1", decoder: decoder, container: "/data")
         #expect(
             try await value(of: request, answer: Self.loan).due == Date(timeIntervalSinceReferenceDate: 60)
         )
@@ -25,7 +25,7 @@ struct DecoderTests {
 
     @Test("The default decoder wants dates as numbers, and says which one is none", .clauses("T-73"))
     func defaults() async throws {
-        let request = Request<Loan>(.get, "loans/1", container: "/data")
+        let request = PlainRequest<Loan>(.get, "loans/1", container: "/data")
         let found = try #require(await failure(of: request, answer: Self.loan))
         #expect(found.detail == "the answer could not be read as Loan: no Double at /data/due")
     }
@@ -34,7 +34,7 @@ struct DecoderTests {
     func strangeDate() async throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        let request = Request<Loan>(.get, "loans/1", decoder: decoder)
+        let request = PlainRequest<Loan>(.get, "loans/1", decoder: decoder)
         let found = try #require(await failure(of: request, answer: #"{"due":"tomorrow"}"#))
         #expect(
             found.detail == "the answer could not be read as Loan: something malformed at or below its root"
@@ -49,7 +49,7 @@ struct DecoderTests {
         ]
     )
     func silent(answer: String) async throws {
-        let request = Request<[String: [String: Int]]>(.get, "words")
+        let request = PlainRequest<[String: [String: Int]]>(.get, "words")
         let found = try #require(await failure(of: request, answer: answer))
         #expect(!found.detail.contains("secret") && !found.detail.contains("inner"))
         #expect(found.detail.contains(" at /*"), "\(found.detail)")
@@ -57,7 +57,7 @@ struct DecoderTests {
 
     @Test("An element of an array is named by its index")
     func index() async throws {
-        let request = Request<[Book]>(.get, "books")
+        let request = PlainRequest<[Book]>(.get, "books")
         let answer = #"[{"id":1,"title":"A"},{"id":2,"title":{}}]"#
         #expect(
             try await failure(of: request, answer: answer)?.detail
@@ -77,7 +77,7 @@ struct DecoderTests {
         for (answer, container) in [(text, nil), (#"{"data":\#(text)}"#, "/data")] as [(String, String?)] {
             let request =
                 container == nil
-                ? Request<Int64>(.get, "n") : Request<Int64>(.get, "n", container: "/data")
+                ? PlainRequest<Int64>(.get, "n") : PlainRequest<Int64>(.get, "n", container: "/data")
             if let number {
                 #expect(try await value(of: request, answer: answer) == number)
             } else {
@@ -118,10 +118,10 @@ struct DecoderTests {
     @Test("Nesting of any depth ends in a value or a failure", arguments: [60, 65, 500, 513, 100_000])
     func depth(levels: Int) async throws {
         let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
-        let bare = try await failure(of: Request<Nest>(.get, "deep"), answer: text)
+        let bare = try await failure(of: PlainRequest<Nest>(.get, "deep"), answer: text)
         #expect(bare?.kind == (levels > 512 ? .decoding : nil))
         let contained = try await failure(
-            of: Request<Nest>(.get, "deep", container: "/data"),
+            of: PlainRequest<Nest>(.get, "deep", container: "/data"),
             answer: #"{"data":\#(text)}"#
         )
         #expect(contained?.kind == (levels >= 64 ? .decoding : nil))
@@ -131,7 +131,7 @@ struct DecoderTests {
     @Test("A mismatch far below is named by a place that is cut")
     func longPlace() async throws {
         let text = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
-        let found = try #require(await failure(of: Request<Nest>(.get, "deep"), answer: text))
+        let found = try #require(await failure(of: PlainRequest<Nest>(.get, "deep"), answer: text))
         #expect(found.detail.hasSuffix("/0/0/0/…") && found.detail.utf8.count < 200, "\(found.detail)")
     }
 
@@ -141,7 +141,7 @@ struct DecoderTests {
         arguments: [nil, "/data"] as [JSONPointer?]
     )
     func empty(container: JSONPointer?) async throws {
-        let request = Request<Book>(.get, "b", container: container)
+        let request = PlainRequest<Book>(.get, "b", container: container)
         let found = try #require(await failure(of: request, answer: ""))
         #expect(found.kind == .emptyResponse && found.detail == "the answer is empty where Book is wanted")
         #expect(found.underlying is DecodingError && found.wantedType == Book.self)
@@ -149,7 +149,7 @@ struct DecoderTests {
 
     @Test("An empty answer is nil where that is a value", arguments: [nil, "/data"] as [JSONPointer?])
     func emptyOptional(container: JSONPointer?) async throws {
-        let request = Request<Book?>(.get, "b", container: container)
+        let request = PlainRequest<Book?>(.get, "b", container: container)
         #expect(try await value(of: request, answer: "") == nil)
         let book = container == nil ? #"{"id":7,"title":"A"}"# : #"{"data":{"id":7,"title":"A"}}"#
         #expect(try await value(of: request, answer: book)?.id == 7)

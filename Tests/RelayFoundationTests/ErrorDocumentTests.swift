@@ -15,7 +15,7 @@ struct ErrorDocumentTests {
         arguments: [200, 404, 500] as [Status]
     )
     func found(status: Status) async throws {
-        var request = Request<Book>(.get, "books/7", container: "/data")
+        var request = PlainRequest<Book>(.get, "books/7", container: "/data")
         request.errorDocument = ErrorDocument(Complaint.self, at: "/error")
         let (service, _) = try service(
             answering: #"{"data":{"id":7,"title":"Emma"},"error":{"code":"sold_out"}}"#,
@@ -32,7 +32,7 @@ struct ErrorDocumentTests {
         arguments: ["null", "7", "{}", "[]"]
     )
     func other(error: String) async throws {
-        var request = Request<Book>(.get, "books/7", container: "/data")
+        var request = PlainRequest<Book>(.get, "books/7", container: "/data")
         request.errorDocument = ErrorDocument(Complaint.self, at: "/error")
         let answer = #"{"data":{"id":7,"title":"Emma"},"error":\#(error)}"#
         #expect(try await value(of: request, answer: answer).id == 7)

@@ -11,24 +11,26 @@ struct PlainContentTests {
 
     @Test("Bytes mean bytes and text means text, whatever they look like")
     func plain() async throws {
-        #expect(try await value(of: Request<String>(.get, "x"), answer: Self.text) == Self.text)
-        #expect(try await value(of: Request<[UInt8]>(.get, "x"), answer: Self.text) == Array(Self.text.utf8))
+        #expect(try await value(of: PlainRequest<String>(.get, "x"), answer: Self.text) == Self.text)
         #expect(
-            try await value(of: Request<ArraySlice<UInt8>>(.get, "x"), answer: Self.text)
+            try await value(of: PlainRequest<[UInt8]>(.get, "x"), answer: Self.text) == Array(Self.text.utf8)
+        )
+        #expect(
+            try await value(of: PlainRequest<ArraySlice<UInt8>>(.get, "x"), answer: Self.text)
                 == Array(Self.text.utf8)[...]
         )
         #expect(
-            try await value(of: Request<ContiguousArray<UInt8>>(.get, "x"), answer: Self.text)
+            try await value(of: PlainRequest<ContiguousArray<UInt8>>(.get, "x"), answer: Self.text)
                 == ContiguousArray(Self.text.utf8)
         )
-        #expect(try await value(of: Request<Data>(.get, "x"), answer: Self.text) == Data(Self.text.utf8))
-        #expect(try await value(of: Request<Data?>(.get, "x"), answer: Self.text)?.count == 9)
+        #expect(try await value(of: PlainRequest<Data>(.get, "x"), answer: Self.text) == Data(Self.text.utf8))
+        #expect(try await value(of: PlainRequest<Data?>(.get, "x"), answer: Self.text)?.count == 9)
     }
 
     @Test("So they do where only a generic function knows the type")
     func generic() async throws {
         func load<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
-            try await value(of: Request<Value>(.get, "x"), answer: Self.text)
+            try await value(of: PlainRequest<Value>(.get, "x"), answer: Self.text)
         }
         #expect(try await load(String.self) == Self.text)
         #expect(try await load([UInt8].self) == Array(Self.text.utf8))
@@ -38,18 +40,18 @@ struct PlainContentTests {
 
     @Test("In a container, or with a decoder, they stand in JSON")
     func inJSON() async throws {
-        let contained = Request<String>(.get, "x", container: "/data")
+        let contained = PlainRequest<String>(.get, "x", container: "/data")
         #expect(try await value(of: contained, answer: #"{"data":"a\u00e9"}"#) == "aé")
-        let decoded = Request<Data>(.get, "x", decoder: JSONDecoder())
+        let decoded = PlainRequest<Data>(.get, "x", decoder: JSONDecoder())
         #expect(try await value(of: decoded, answer: #""aGk=""#) == Data("hi".utf8))
     }
 
     @Test("An empty answer is no bytes, an empty text, or nil")
     func empty() async throws {
-        #expect(try await value(of: Request<String>(.get, "x"), answer: "") == "")
-        #expect(try await value(of: Request<[UInt8]>(.get, "x"), answer: "") == [])
-        #expect(try await value(of: Request<Data>(.get, "x"), answer: "") == Data())
-        #expect(try await value(of: Request<String?>(.get, "x"), answer: "") == nil)
+        #expect(try await value(of: PlainRequest<String>(.get, "x"), answer: "") == "")
+        #expect(try await value(of: PlainRequest<[UInt8]>(.get, "x"), answer: "") == [])
+        #expect(try await value(of: PlainRequest<Data>(.get, "x"), answer: "") == Data())
+        #expect(try await value(of: PlainRequest<String?>(.get, "x"), answer: "") == nil)
     }
 
     @Test("Content that is not UTF-8 is refused as text, which a rule may act on")
@@ -104,7 +106,7 @@ struct PlainContentTests {
     )
     func mislaid(answer: String, reason: String) async throws {
         let found = try #require(
-            await failure(of: Request<Book>(.get, "x", container: "/data"), answer: answer)
+            await failure(of: PlainRequest<Book>(.get, "x", container: "/data"), answer: answer)
         )
         #expect(found.kind == .decoding && found.wantedType == Book.self)
         #expect(found.detail == "the answer could not be read as Book: \(reason)")
@@ -118,7 +120,7 @@ struct PlainContentTests {
 
     @Test("A decoder's failure names the type that was wanted", .clauses("G1-09"))
     func wantedType() async throws {
-        let found = try #require(await failure(of: Request<[Book]>(.get, "x"), answer: #"[{"id":1}]"#))
+        let found = try #require(await failure(of: PlainRequest<[Book]>(.get, "x"), answer: #"[{"id":1}]"#))
         #expect(found.wantedType == [Book].self && found.underlying is DecodingError)
     }
 
@@ -127,10 +129,10 @@ struct PlainContentTests {
     @Test("A byte order mark hides neither a value nor an error document")
     func byteOrderMark() async throws {
         let book = "\u{FEFF}" + #"{"data":{"id":7,"title":"A"}}"#
-        #expect(try await value(of: Request<Book>(.get, "x", container: "/data"), answer: book).id == 7)
+        #expect(try await value(of: PlainRequest<Book>(.get, "x", container: "/data"), answer: book).id == 7)
         let bare = "\u{FEFF}" + #"{"id":7,"title":"A"}"#
-        #expect(try await value(of: Request<Book>(.get, "x"), answer: bare).id == 7)
-        var request = Request<HTTPResponse>(.get, "x")
+        #expect(try await value(of: PlainRequest<Book>(.get, "x"), answer: bare).id == 7)
+        var request = PlainRequest<HTTPResponse>(.get, "x")
         request.errorDocument = ErrorDocument(Fault.self, at: "/error")
         let found = try await failure(of: request, answer: "\u{FEFF}" + #"{"error":{"code":"gone"}}"#)
         #expect(found?.kind == .apiError && (found?.underlying as? Fault)?.code == "gone")

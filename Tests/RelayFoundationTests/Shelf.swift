@@ -15,12 +15,12 @@ func service(answering text: String, status: Status = 200) throws -> (RelayServi
 }
 
 /// The value that a request gets from an upstream which answers with that text.
-func value<Response>(of request: Request<Response>, answer: String) async throws(any Error) -> Response {
+func value<Response>(of request: PlainRequest<Response>, answer: String) async throws(any Error) -> Response {
     try await service(answering: answer).0.execute(request)
 }
 
 /// The failure that a request gets from an upstream which answers with that text; nil for a success.
-func failure<Response>(of request: Request<Response>, answer: String) async throws -> Failure? {
+func failure<Response>(of request: PlainRequest<Response>, answer: String) async throws -> Failure? {
     switch await (try service(answering: answer).0).outcome(of: request).result {
     case .success: nil
     case .failure(let failure): failure

@@ -75,7 +75,7 @@ struct AllowanceTests {
         _ answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step = { _ in
             .fail(.connectionRefused, .neverSent)
         }
-    ) async throws -> (outcome: JobOutcome<HTTPResponse>, waits: [Duration], left: [Int]) {
+    ) async throws -> (outcome: PlainOutcome<HTTPResponse>, waits: [Duration], left: [Int]) {
         let left = Mutex<[Int]>([])
         let bench = try ServiceBench(
             [],

@@ -40,7 +40,7 @@ struct AttemptOrderTests {
                 return script.withLock { $0.popFirst() } ?? .fail("script_over", .unknown)
             }
         )
-        var request = Request<String>(HTTPRequest(method: .get, target: "x")) { success in
+        var request = PlainRequest<String>(HTTPRequest(method: .get, target: "x")) { success in
             log.note("transform")
             if success.response.text == "bad" { throw Problem(code: "bad") }
             return ""

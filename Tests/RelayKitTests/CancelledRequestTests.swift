@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A caller that gives up", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A caller that gives up", .closedRunQueue, .timeLimit(.minutes(5)))
 struct CancelledRequestTests {
     /// A strategy, rules and closures that would all bring a job to a success.
     private struct Eager {
@@ -108,7 +108,7 @@ struct CancelledRequestTests {
     )
     func thrown(from place: String) async throws {
         let eager = try Eager([.answer(200), .answer(200)])
-        var request = Request<HTTPResponse>(HTTPRequest(method: .get, target: "x")) { success in
+        var request = PlainRequest<HTTPResponse>(HTTPRequest(method: .get, target: "x")) { success in
             if place == "transform" { throw CancellationError() }
             return success.response
         }

@@ -8,18 +8,20 @@ enum Derivation: String, CaseIterable, Sendable {
     case mapWithExchange
     case withTransportSuccess
     case throwing
+    case throwingTypes
     case addingHeaders
     case usingHeaders
     case usingTarget
     case usingContent
     case all
 
-    func callAsFunction(_ request: Request<String>) -> Request<String> {
+    func callAsFunction(_ request: PlainRequest<String>) -> PlainRequest<String> {
         switch self {
         case .map: request.map { $0 }
         case .mapWithExchange: request.map { value, _ in value }
         case .withTransportSuccess: request.withTransportSuccess().map { $0.0 }
         case .throwing: request.throwing { $0 }
+        case .throwingTypes: request.throwing(Wrapped.self).throwing { $0.failure }
         case .addingHeaders: request.addingHeaders(["X-Derived": "1"])
         case .usingHeaders: request.usingHeaders(["X-Derived": "1"])
         case .usingTarget: request.usingTarget("x")
@@ -30,22 +32,29 @@ enum Derivation: String, CaseIterable, Sendable {
     }
 }
 
+/// An error that is a failure and nothing else.
+private struct Wrapped: FailureInitializable {
+    let failure: Failure
+
+    init(_ failure: Failure) { self.failure = failure }
+}
+
 /// A setting of a request, and what it makes of these answers; how the job ends and what was sent show it.
 struct Setting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = Method.get
     var steps: [ScriptedTransport.Step]
     var rules: [RecoveryRule] = []
-    let change: @Sendable (inout Request<String>) -> Void
-    let holds: @Sendable (JobOutcome<String>, [OutboundRequest]) -> Bool
+    let change: @Sendable (inout PlainRequest<String>) -> Void
+    let holds: @Sendable (PlainOutcome<String>, [OutboundRequest]) -> Bool
 
     private static func setting(
         _ name: String,
         _ method: Method = .get,
         _ steps: [ScriptedTransport.Step] = [.answer(200)],
         _ rules: [RecoveryRule] = [],
-        _ change: @escaping @Sendable (inout Request<String>) -> Void,
-        _ holds: @escaping @Sendable (JobOutcome<String>, [OutboundRequest]) -> Bool
+        _ change: @escaping @Sendable (inout PlainRequest<String>) -> Void,
+        _ holds: @escaping @Sendable (PlainOutcome<String>, [OutboundRequest]) -> Bool
     ) -> Setting {
         Setting(
             testDescription: name,
@@ -139,7 +148,7 @@ struct CarriedSettingsTests {
         Derivation.allCases
     )
     func settings(setting: Setting, derive: Derivation) async throws {
-        var request = Request<HTTPResponse>(setting.method, "x").map { $0.text ?? "" }
+        var request = PlainRequest<HTTPResponse>(setting.method, "x").map { $0.text ?? "" }
         setting.change(&request)
         let bench = try ServiceBench(setting.steps) { $0.recovery = setting.rules }
         let outcome = await bench.service.outcome(of: derive(request))
@@ -148,7 +157,7 @@ struct CarriedSettingsTests {
 
     @Test("A derived request keeps what it sends", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
     func http(derive: Derivation) async throws {
-        let request = Request<HTTPResponse>(.put, "x", content: .text("sent")).map { $0.text ?? "" }
+        let request = PlainRequest<HTTPResponse>(.put, "x", content: .text("sent")).map { $0.text ?? "" }
         let bench = try ServiceBench([.answer(200)])
         _ = try await bench.service.execute(derive(request))
         let sent = try #require(bench.transport.sent.first)

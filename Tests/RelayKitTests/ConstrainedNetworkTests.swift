@@ -34,7 +34,7 @@ struct ConstrainedNetworkTests {
         _ steps: [ScriptedTransport.Step],
         options: RequestOptions = RequestOptions(),
         _ change: (inout RoutePolicy) -> Void = { _ in }
-    ) async throws -> (outcome: JobOutcome<HTTPResponse>, upstreams: [String], targets: [String]) {
+    ) async throws -> (outcome: PlainOutcome<HTTPResponse>, upstreams: [String], targets: [String]) {
         let time = VirtualTime()
         let transport = ScriptedTransport(steps, time: time)
         var policy = RoutePolicy(upstreams: [
@@ -51,7 +51,7 @@ struct ConstrainedNetworkTests {
             observers: [condition],
             isConstrained: { condition.now }
         )
-        var request = Request<HTTPResponse>(.get, "7.png")
+        var request = PlainRequest<HTTPResponse>(.get, "7.png")
         request.options = options
         let outcome = await service.outcome(of: request)
         #expect(transport.sent.map(\.upstream.name) == outcome.attempts.map(\.upstream))

@@ -7,7 +7,7 @@ import Testing
 struct ContentTests {
     /// The request as it went out.
     private func sent(
-        _ request: Request<HTTPResponse>,
+        _ request: PlainRequest<HTTPResponse>,
         to base: String = "https://one.example/v1"
     ) async throws -> OutboundRequest {
         let bench = try ServiceBench([.answer(200)]) {
@@ -100,7 +100,7 @@ struct ContentTests {
         arguments: ["GET", "DELETE", "HEAD"]
     )
     func noContent(method: String) async throws {
-        let request = Request<HTTPResponse>(
+        let request = PlainRequest<HTTPResponse>(
             Method(rawValue: method),
             "books/7",
             query: ["q": "1", "all": nil],
@@ -136,7 +136,7 @@ struct ContentTests {
     )
     func ownHeader(name: String) async throws {
         let type = "application/vnd.api+json"
-        let request = Request<HTTPResponse>(.post, "books", headers: [name: type], content: .text("{}"))
+        let request = PlainRequest<HTTPResponse>(.post, "books", headers: [name: type], content: .text("{}"))
         #expect(try await sent(request).fields.values(.contentType) == [type])
         #expect(try await sent(request.usingContent(.text("b"))).fields.values(.contentType) == [type])
     }
@@ -157,7 +157,7 @@ struct ContentTests {
     func upload() async throws {
         let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0) }
         let bench = try ServiceBench([], answer: { _ in .answer(201, [], "stored") })
-        let request = Request<HTTPResponse>(.put, "blob", content: .raw(bytes))
+        let request = PlainRequest<HTTPResponse>(.put, "blob", content: .raw(bytes))
         #expect(try await bench.service.execute(request).text == "stored")
         #expect(await bench.run(request).value?.status == 201)
         let value = await bench.service.value(of: request, replacing: { _ in HTTPResponse(status: 500) })

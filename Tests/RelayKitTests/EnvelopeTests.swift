@@ -10,9 +10,9 @@ struct EnvelopeTests {
         at container: String?,
         _ body: String,
         policy change: (inout RoutePolicy) -> Void = { _ in }
-    ) async throws -> JobOutcome<Value> {
+    ) async throws -> PlainOutcome<Value> {
         let bench = try ServiceBench([.answer(200, [], body)], policy: change)
-        let request = Request<Value>(
+        let request = PlainRequest<Value>(
             .get,
             "books",
             decoder: ShapeCoder(),
@@ -113,7 +113,8 @@ struct EnvelopeTests {
     )
     func rootAndContent() async throws {
         let bench = try ServiceBench([.answer(200, [], #"[{"title":"A"},{"title":"B"}]"#), .answer(500)])
-        let request = Request<[Book]>(.get, "books", decoder: ShapeCoder()).map { books in books.map(\.title)
+        let request = PlainRequest<[Book]>(.get, "books", decoder: ShapeCoder()).map { books in
+            books.map(\.title)
         }
         #expect(try await bench.service.execute(request) == ["A", "B"])
         #expect(await bench.failure(of: request)?.kind == .httpStatus)
@@ -125,7 +126,7 @@ struct EnvelopeTests {
         #expect(bare.body.text == #"{"title":"T"}"#)
         let book = Book(title: "A \"quoted\" \u{1F4D6} title")
         let bench = try ServiceBench([], answer: { .answer(201, [], $0.text ?? "") })
-        let request = Request<Book>(
+        let request = PlainRequest<Book>(
             .post,
             "books",
             content: try .json(book, encoder: ShapeCoder(), container: pointer("/data/book")),
@@ -156,7 +157,7 @@ struct EnvelopeTests {
             default: .custom { if !$0.response.bytes.isEmpty { throw Unwelcome() } }
             }
         let bench = try ServiceBench([.answer(200, [], body)])
-        let failure = await bench.failure(of: Request<Void>(.post, "x", empty: empty))
+        let failure = await bench.failure(of: PlainRequest<Void>(.post, "x", empty: empty))
         #expect(failure?.kind.rawValue == kind)
         if policy == "custom", kind != nil { #expect(failure?.underlying is Unwelcome) }
     }

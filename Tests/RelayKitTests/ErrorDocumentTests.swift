@@ -67,7 +67,7 @@ struct ErrorDocumentTests {
         let bench = try ServiceBench([.answer(200, [], Self.envelope), .answer(200, [], #"{"data":[]}"#)]) {
             $0.recovery = [.backoff(on: [.kind("signed_out")])]
         }
-        var request = Request<Void>(.get, "x")
+        var request = PlainRequest<Void>(.get, "x")
         request.errorDocument = Self.document
         request.classify = { failure in
             var failure = failure
@@ -90,7 +90,7 @@ struct ErrorDocumentTests {
         ] as [(UInt16, String, String?)]
     )
     func empty(status: UInt16, body: String, kind: String?) async throws {
-        var request = Request<Void>(.delete, "books/7")
+        var request = PlainRequest<Void>(.delete, "books/7")
         request.errorDocument = Self.document
         request.successValidator = { success in
             if success.response.text == "invalid" { throw Misshapen(wanted: "valid") }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The facts about a failure that a caller is told", .timeLimit(.minutes(5)))
 struct FailureTaxonomyTests {
-    private static let request = Request<HTTPResponse>(.post, "orders", content: .text("two"))
+    private static let request = PlainRequest<HTTPResponse>(.post, "orders", content: .text("two"))
 
     @Test(
         "Only 200 to 299 is a success; every other status is a failure that keeps status, class, answer and request",
@@ -103,7 +103,7 @@ struct FailureTaxonomyTests {
         let request =
             isMap
             ? Request.plain().map { _ -> Int in throw Problem(code: "burnt") }
-            : Request<Int>(HTTPRequest(method: .get, target: "x")) { _ in throw Problem(code: "burnt") }
+            : PlainRequest<Int>(HTTPRequest(method: .get, target: "x")) { _ in throw Problem(code: "burnt") }
         let failure = try #require(await bench.failure(of: request))
         #expect(failure.kind == .decoding && failure.underlying as? Problem == Problem(code: "burnt"))
     }
@@ -125,7 +125,7 @@ struct FailureTaxonomyTests {
 
     @Test(
         "A service that nobody holds any more still ends what is under way",
-        .runQueue,
+        .closedRunQueue,
         .clauses("T-88", "X-13"),
         arguments: [200, 500]
     )
@@ -146,7 +146,7 @@ struct FailureTaxonomyTests {
 
     @Test(
         "A request is a value: sent twice it is two exchanges, cancelled before it is none",
-        .runQueue,
+        .closedRunQueue,
         .clauses("T-107")
     )
     func twice() async throws {

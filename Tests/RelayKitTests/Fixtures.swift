@@ -53,26 +53,28 @@ extension Prepare {
     }
 }
 
-extension Request where Response == Book {
+extension PlainRequest<Book> {
     /// A request for a book.
-    static func book(_ path: RequestPath = "r", container: JSONPointer? = nil) -> Request<Book> {
+    static func book(_ path: RequestPath = "r", container: JSONPointer? = nil) -> PlainRequest<Book> {
         Request(.get, path, decoder: ShapeCoder(), container: container)
     }
 }
 
-extension Request where Response == HTTPResponse {
+extension PlainRequest<HTTPResponse> {
     /// A request for whatever comes.
-    static func plain(_ method: RelayBase.Method = .get) -> Request<HTTPResponse> { Request(method, "x") }
+    static func plain(_ method: RelayBase.Method = .get) -> PlainRequest<HTTPResponse> {
+        Request(method, "x")
+    }
 }
 
 extension ServiceBench {
     /// How the request ended.
-    func run(_ request: Request<HTTPResponse> = .plain()) async -> JobOutcome<HTTPResponse> {
+    func run(_ request: PlainRequest<HTTPResponse> = .plain()) async -> PlainOutcome<HTTPResponse> {
         await service.outcome(of: request)
     }
 
     /// How the request ended, where it failed.
-    func failure<Response>(of request: Request<Response>) async -> Failure? {
+    func failure<Response, ServerError>(of request: Request<Response, ServerError>) async -> Failure? {
         await service.outcome(of: request).failure
     }
 

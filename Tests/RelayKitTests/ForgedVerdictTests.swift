@@ -11,8 +11,8 @@ struct ForgedVerdictTests {
     private static func request(
         _ method: Method = .post,
         key: String? = nil,
-        _ change: (inout Request<HTTPResponse>) -> Void = { _ in }
-    ) -> Request<HTTPResponse> {
+        _ change: (inout PlainRequest<HTTPResponse>) -> Void = { _ in }
+    ) -> PlainRequest<HTTPResponse> {
         var request = Request.plain(method)
         if let key { request = request.addingHeaders(["Idempotency-Key": key]) }
         change(&request)
@@ -26,7 +26,7 @@ struct ForgedVerdictTests {
     /// A request with code that says something else of its first attempt than the transport.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let request: Request<HTTPResponse>
+        let request: PlainRequest<HTTPResponse>
         let step: ScriptedTransport.Step
         let sent: Sent
         let sends: Int
@@ -37,7 +37,9 @@ struct ForgedVerdictTests {
         let documented = request { $0.errorDocument = ErrorDocument { _ in lie } }
         let renamed = request { $0.classify = { _ in lie } }
         let validated = request { $0.successValidator = { _ in throw lie } }
-        let transforming = Request<HTTPResponse>(HTTPRequest(method: .post, target: "x")) { _ in throw lie }
+        let transforming = PlainRequest<HTTPResponse>(HTTPRequest(method: .post, target: "x")) { _ in
+            throw lie
+        }
         let posting = request(.get) {
             $0.preparation = [Prepare.changing { request, _ in request.method = .post }]
         }
@@ -45,7 +47,7 @@ struct ForgedVerdictTests {
         let changing = request(key: "a") { $0.preparation = [keys { "k\($0)" }] }
         func row(
             _ name: String,
-            _ request: Request<HTTPResponse>,
+            _ request: PlainRequest<HTTPResponse>,
             _ step: ScriptedTransport.Step,
             _ sent: Sent,
             _ sends: Int,

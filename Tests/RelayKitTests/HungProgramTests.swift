@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A program's code that does not end", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A program's code that does not end", .closedRunQueue, .timeLimit(.minutes(5)))
 struct HungProgramTests {
     /// Moves the clock until nothing is asleep any more or `limit` has passed.
     private func run(_ bench: ServiceBench, limit: Duration) async {

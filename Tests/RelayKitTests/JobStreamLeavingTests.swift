@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("How a stream of jobs is left", .runQueue, .timeLimit(.minutes(5)))
+@Suite("How a stream of jobs is left", .closedRunQueue, .timeLimit(.minutes(5)))
 struct JobStreamLeavingTests {
     @Test("Leaving the loop cancels what is under way and reads no more", arguments: JobOrder.allCases)
     func leaving(order: JobOrder) async throws {
@@ -148,9 +148,9 @@ struct JobStreamLeavingTests {
 
         func next(
             isolation actor: isolated (any Actor)? = #isolation
-        ) async -> Request<HTTPResponse>? { await next() }
+        ) async -> PlainRequest<HTTPResponse>? { await next() }
 
-        func next() async -> Request<HTTPResponse>? {
+        func next() async -> PlainRequest<HTTPResponse>? {
             asked.yield()
             await Task { [latch] in for await _ in latch { return } }.value
             return Request(.get, "late")

@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("A stream of jobs", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A stream of jobs", .closedRunQueue, .timeLimit(.minutes(5)))
 struct JobStreamTests {
     private static let payloads = [#"{"title":"a"}"#, #"{"title":"b"}"#, "<garbage>", #"{"title":"d"}"#]
 
@@ -23,7 +23,7 @@ struct JobStreamTests {
             if isReplaced { request.placeholder = { _ in Book(title: "none") } }
             return request
         }
-        var outcomes: [JobOutcome<Book>] = []
+        var outcomes: [PlainOutcome<Book>] = []
         for await outcome in bench.service.outcomes(of: input(requests), order: order) {
             outcomes.append(outcome)
         }
@@ -48,7 +48,7 @@ struct JobStreamTests {
         unprepared.preparation = [Prepare(.job) { _, _ in throw InputBroken() }]
         let requests =
             steps.map { _ in Request.plain() } + [unprepared] + [
-                Request<HTTPResponse>(.get, "../escape")
+                PlainRequest<HTTPResponse>(.get, "../escape")
             ]
         var kinds: [String] = []
         for await outcome in bench.service.outcomes(of: input(requests), maxConcurrent: 1, order: order) {

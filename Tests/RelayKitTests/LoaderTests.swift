@@ -2,10 +2,10 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A loader", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A loader", .closedRunQueue, .timeLimit(.minutes(5)))
 struct LoaderTests {
     /// The content of the answer as text.
-    static let request = Request<String>(HTTPRequest(method: .get, target: "text")) { success in
+    static let request = PlainRequest<String>(HTTPRequest(method: .get, target: "text")) { success in
         String(decoding: success.response.bytes, as: UTF8.self)
     }
 
@@ -36,7 +36,7 @@ struct LoaderTests {
             .answer(500), .answer(200, [], "a"), .answer(500), .answer(404), .answer(200, [], "b"),
         ])
         let loader = Loader(Self.request, from: bench.service)
-        let ends: [LoadingState<String>] = [
+        let ends: [PlainLoadingState<String>] = [
             .failure(Self.failed, cached: nil), .success("a"), .failure(Self.failed, cached: "a"),
             .failure(Self.failed, cached: "a"), .success("b"),
         ]
@@ -110,7 +110,7 @@ struct LoaderTests {
         await untilIdle()
         loader = nil
         await untilIdle()
-        var last: LoadingState<String>?
+        var last: PlainLoadingState<String>?
         for await state in states { last = state }
         #expect(last == .loading(cached: nil))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Two loading states as one")
 struct LoadingStateTests {
-    typealias State = LoadingState<String>
+    typealias State = PlainLoadingState<String>
 
     static let one = Failure(.httpStatus, sent: .answered, "one")
     static let two = Failure(.decoding, sent: .answered, "two")

@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A policy that never fails", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A policy that never fails", .closedRunQueue, .timeLimit(.minutes(5)))
 struct NeverFailsTests {
     private struct Odd: Error {}
 

@@ -35,7 +35,7 @@ struct OwnErrorTests {
     func fromFailure(step: ScriptedTransport.Step, wanted: KitchenError) async throws {
         let bench = try ServiceBench([step])
         await #expect(throws: wanted) {
-            try await bench.service.execute(.plain(), throwing: KitchenError.self)
+            try await bench.service.execute(Request.plain().throwing(KitchenError.self))
         }
     }
 
@@ -50,14 +50,14 @@ struct OwnErrorTests {
     func secondChance(content: String, wanted: KitchenError) async throws {
         let bench = try ServiceBench([.answer(200, [], content)])
         await #expect(throws: wanted) {
-            try await bench.service.execute(.book(), throwing: KitchenError.self)
+            try await bench.service.execute(Request.book().throwing(KitchenError.self))
         }
     }
 
     @Test("A value that decodes never meets the error type", .clauses("G1-06", "G3-01", "G3-17"))
     func success() async throws {
         let bench = try ServiceBench([.answer(200, [], #"{"title":"soup"}"#)])
-        let book = try await bench.service.execute(Request.book(), throwing: KitchenError.self)
+        let book = try await bench.service.execute(Request.book().throwing(KitchenError.self))
         #expect(book.title == "soup")
     }
 }

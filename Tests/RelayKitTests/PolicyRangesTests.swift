@@ -49,6 +49,8 @@ struct PolicyRangesTests {
             let message = "timeouts.attempt (31s) is longer than timeouts.total (30s)"
             #expect(found?.message == (isTaken ? nil : message))
         }
+        // The attempt's default is no demand: the job's time alone may be set.
+        #expect(refusal { $0.timeouts.total = .seconds(3) } == nil)
         for (age, isTaken) in [
             (Duration.milliseconds(999), false), (.seconds(1), true), (.seconds(30 * 86_400), true),
             (.seconds(30 * 86_400 + 1), false), (.seconds(-1), false),

@@ -24,7 +24,7 @@ struct QuickRecoveryTests {
     @Test("A redirect is an answer, and a hook makes its Location the value", .clauses("G2-03", "G3-13"))
     func redirectAsSuccess() async throws {
         let bench = try ServiceBench([.answer(302, [("Location", "https://elsewhere.example/next")])])
-        var request = Request<String?>(HTTPRequest(method: .get, target: "login")) { success in
+        var request = PlainRequest<String?>(HTTPRequest(method: .get, target: "login")) { success in
             #expect(success.response.status == .found)
             return success.response.fields[.location]
         }

@@ -36,7 +36,7 @@ struct ReadableTests {
             headers: ["Accept": "text/plain"],
             content: .text("Emma")
         )
-        _ = try await bench.service.execute(request as Request<HTTPResponse>)
+        _ = try await bench.service.execute(request as PlainRequest<HTTPResponse>)
         let sent = bench.transport.sent[0]
         #expect(
             sent[.authorization] == "Bearer hidden" && sent[.accept] == "text/plain" && sent.text == "Emma"
@@ -54,7 +54,8 @@ struct ReadableTests {
     )
     func absolute(path: String) async throws {
         let bench = try ServiceBench([])
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, RequestPath(path))).failure
+        let failure = await bench.service.outcome(of: PlainRequest<HTTPResponse>(.get, RequestPath(path)))
+            .failure
         #expect(failure?.kind == .preparation && failure?.detail.contains("absolute URL") == true)
         #expect(bench.transport.sent.isEmpty)
     }
@@ -65,7 +66,7 @@ struct ReadableTests {
     )
     func relative(path: String) async throws {
         let bench = try ServiceBench([.answer(200)])
-        _ = try await bench.service.execute(Request<HTTPResponse>(.get, RequestPath(path)))
+        _ = try await bench.service.execute(PlainRequest<HTTPResponse>(.get, RequestPath(path)))
         #expect(bench.transport.sent.map(\.target) == ["/v1/" + path])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The values that stand in for a failure", .timeLimit(.minutes(5)))
 struct ReplacementTests {
-    private static let request = Request<Book>.book("books/7")
+    private static let request = PlainRequest<Book>.book("books/7")
 
     /// A way to fail at each stage.
     static let stages: [(ScriptedTransport.Step, String)] = [
@@ -16,7 +16,7 @@ struct ReplacementTests {
         (.answer(200, [], #"{"title":"old"}"#), "invalid_response 200"),
     ]
 
-    private static func strict(_ request: Request<Book>) -> Request<Book> {
+    private static func strict(_ request: PlainRequest<Book>) -> PlainRequest<Book> {
         var request = request
         request.successValidator = { success in
             if success.response.text?.contains("old") == true { throw Misshapen(wanted: "new") }
@@ -32,7 +32,7 @@ struct ReplacementTests {
     private actor Screen {
         private(set) var shown: [String] = []
 
-        func show(_ request: Request<Book>, from service: RelayService) async {
+        func show(_ request: PlainRequest<Book>, from service: RelayService) async {
             shown.append(await service.value(of: request) { Book(title: ReplacementTests.words($0)) }.title)
         }
     }

@@ -34,7 +34,7 @@ struct RequestMappingTests {
     func badHeader(name: String, value: String) async throws {
         let bench = try ServiceBench([.answer(200)])
         for request in [
-            Request<HTTPResponse>(.get, "x", headers: [name: value]),
+            PlainRequest<HTTPResponse>(.get, "x", headers: [name: value]),
             Request.plain().addingHeaders([name: value]).map { $0 },
             Request.plain().usingHeaders([name: value]).addingHeaders(["X-Good": "1"]),
         ] {
@@ -44,7 +44,7 @@ struct RequestMappingTests {
         #expect(bench.transport.sent.isEmpty)
     }
 
-    private let base = Request<HTTPResponse>(
+    private let base = PlainRequest<HTTPResponse>(
         .post,
         "orders",
         query: ["a": "1"],

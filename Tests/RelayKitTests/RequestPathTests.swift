@@ -6,13 +6,13 @@ import Testing
 struct RequestPathTests {
     private func target(_ path: RequestPath, _ query: Pairs<String?> = [:]) async throws -> String {
         let bench = try ServiceBench([.answer(200)])
-        _ = try await bench.service.execute(Request<HTTPResponse>(.get, path, query: query))
+        _ = try await bench.service.execute(PlainRequest<HTTPResponse>(.get, path, query: query))
         return bench.transport.sent[0].target
     }
 
     private func failure(_ path: RequestPath) async throws -> Failure? {
         let bench = try ServiceBench([.answer(200)])
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.delete, path)).failure
+        let failure = await bench.service.outcome(of: PlainRequest<HTTPResponse>(.delete, path)).failure
         #expect(failure == nil || bench.transport.sent.isEmpty)
         return failure
     }
@@ -54,7 +54,7 @@ struct RequestPathTests {
 
     @Test("A request that goes elsewhere after all is sent, and one derived from a bad one is not")
     func derived() async throws {
-        let bad = Request<HTTPResponse>(.get, "users/\("")")
+        let bad = PlainRequest<HTTPResponse>(.get, "users/\("")")
         let bench = try ServiceBench([.answer(200)])
         #expect(
             await bench.service.outcome(of: bad.map { $0 }.usingHeaders([:])).failure?.kind == .preparation
@@ -74,7 +74,7 @@ struct RequestPathTests {
         guard case .bytes(let form) = Content.form(Pairs(tags.map { ("tag", $0) })).body else { return }
         #expect(String(decoding: form, as: UTF8.self) == "tag=red&tag=blue")
         let headers = ["X-A": "1"]
-        let request = Request<HTTPResponse>(.get, "x", headers: Pairs(headers)).addingHeaders(
+        let request = PlainRequest<HTTPResponse>(.get, "x", headers: Pairs(headers)).addingHeaders(
             Pairs(["X-B": "2"])
         )
         #expect(request.http.fields.pairs.map(\.name) == ["X-A", "X-B"])

@@ -84,7 +84,7 @@ struct RetryAfterWaitTests {
         let thrown = await #expect(throws: Failure.self) { try await service.execute(.plain()) }
         #expect(thrown?.isPastDeadline == true && thrown?.status == 503)
         let own = await #expect(throws: Own.self) {
-            try await service.execute(.plain(), throwing: Own.self)
+            try await service.execute(Request.plain().throwing(Own.self))
         }
         #expect(own?.isPastDeadline == true)
         let renamed = Request.plain().throwing { _ in Failure("mine", sent: .answered, "mine") }

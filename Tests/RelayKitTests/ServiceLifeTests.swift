@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("A service while its jobs run", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A service while its jobs run", .closedRunQueue, .timeLimit(.minutes(5)))
 struct ServiceLifeTests {
     @Test(
         "Jobs under way are counted exactly, and no longer when they fail or are cancelled",

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Smokes that a program's own fetch of a credential is the core's credential like any other.
-@Suite("A credential that many jobs of a program share", .runQueue, .timeLimit(.minutes(5)))
+@Suite("A credential that many jobs of a program share", .closedRunQueue, .timeLimit(.minutes(5)))
 struct SharedCredentialTests {
     private struct Refused: Error { let door = "secret" }
 
@@ -42,7 +42,7 @@ struct SharedCredentialTests {
             return AccessToken("t\(number)")
         }
         let bench = try bench(fetch, maxAttempts: maxAttempts) { $0 == "Bearer t2" }
-        let outcomes = await withTaskGroup(of: JobOutcome<HTTPResponse>.self) { group in
+        let outcomes = await withTaskGroup(of: PlainOutcome<HTTPResponse>.self) { group in
             for _ in 0..<100 { group.addTask { await bench.run() } }
             return await group.reduce(into: []) { $0.append($1) }
         }

@@ -57,7 +57,7 @@ struct StaleAnswerTests {
         )
         let own =
             isPrepared
-            ? Request<HTTPResponse>(.get, "own")
+            ? PlainRequest<HTTPResponse>(.get, "own")
             : Request.plain().addingHeaders(["Authorization": "Bearer b"])
         #expect(await bench.run(own).value?.text == "mine")
         #expect(await bench.run().source == nil)

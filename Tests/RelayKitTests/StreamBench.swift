@@ -23,7 +23,9 @@ struct StreamBench {
 }
 
 /// The requests as the input of a stream.
-func input<Response>(_ requests: [Request<Response>]) -> AsyncStream<Request<Response>> {
+func input<Response, ServerError>(
+    _ requests: [Request<Response, ServerError>]
+) -> AsyncStream<Request<Response, ServerError>> {
     AsyncStream { continuation in
         for request in requests { continuation.yield(request) }
         continuation.finish()
@@ -35,7 +37,7 @@ struct InputBroken: Error {}
 
 /// Requests one after the other, remembering how many were asked for.
 final class Inputs: AsyncSequence, Sendable {
-    typealias Element = Request<HTTPResponse>
+    typealias Element = PlainRequest<HTTPResponse>
     typealias Failure = InputBroken
 
     private let targets: [String]
@@ -64,11 +66,11 @@ final class Inputs: AsyncSequence, Sendable {
 
         mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(InputBroken) -> Request<HTTPResponse>? {
+        ) async throws(InputBroken) -> PlainRequest<HTTPResponse>? {
             try await next()
         }
 
-        mutating func next() async throws(InputBroken) -> Request<HTTPResponse>? {
+        mutating func next() async throws(InputBroken) -> PlainRequest<HTTPResponse>? {
             inputs.asked.withLock { $0 += 1 }
             guard place < inputs.targets.count else {
                 if inputs.breaks { throw InputBroken() }

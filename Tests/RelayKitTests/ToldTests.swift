@@ -36,7 +36,7 @@ struct ToldTests {
             },
             observers: [log]
         )
-        try await bench.service.execute(Request<Void>(.put, "x?full=1"))
+        try await bench.service.execute(PlainRequest<Void>(.put, "x?full=1"))
         #expect(
             log.lines.withLock { $0 } == [
                 "began PUT x?full=1 test 26", "responded PUT x?full=1 test 26",
@@ -69,8 +69,35 @@ struct ToldTests {
         }
         let failure = await bench.failure(of: .plain())
         #expect(failure?.url == "https://two.example/x")
-        let none = await bench.failure(of: Request<HTTPResponse>(.get, "../x"))
+        let none = await bench.failure(of: PlainRequest<HTTPResponse>(.get, "../x"))
         #expect(none?.kind == .preparation && none?.url == nil)
+    }
+
+    @Test("A failure names no place that nothing was sent to")
+    func noURL() async throws {
+        let elsewhere = Prepare.changing { request, _ in request.target = "http://other/users/1" }
+        let away = try ServiceBench([.answer(200)], preparation: [elsewhere])
+        let failure = await away.failure(of: .plain())
+        #expect(failure?.kind == .preparation && failure?.url == nil && away.transport.sent.isEmpty)
+        let lost = CredentialDefinition("login") { throw InputBroken() }
+        let locked = try ServiceBench(
+            [.answer(200)],
+            policy: { $0.authentication = Authentication(form: .bearer, credential: "login") },
+            credentials: [lost]
+        )
+        let refused = await locked.failure(of: .plain())
+        #expect(refused?.kind == .credentialsFailed && refused?.url == nil && locked.transport.sent.isEmpty)
+        // The second attempt went nowhere, whatever the first did.
+        let second = Prepare.changing { request, context in
+            if context.attempt == 2 { request.target = "../x" }
+        }
+        let bench = try ServiceBench(
+            [.answer(503)],
+            policy: { $0.recovery = [.again()] },
+            preparation: [second]
+        )
+        let last = await bench.failure(of: .plain())
+        #expect(last?.kind == .preparation && last?.url == nil && bench.transport.sent.count == 1)
     }
 
     private static let login = CredentialDefinition("login") { AccessToken("good") }
@@ -93,7 +120,7 @@ struct ToldTests {
 
     @Test("A field that the policy's credential writes is nobody else's: the request says so and is not sent")
     func ownCredential() async throws {
-        let own = Request<HTTPResponse>(.get, "x", headers: ["authorization": "Bearer mine"])
+        let own = PlainRequest<HTTPResponse>(.get, "x", headers: ["authorization": "Bearer mine"])
         let step = Prepare.changing { request, _ in request.fields.set("Authorization", "Bearer mine") }
         for (bench, request) in [
             (try guarded([.answer(200)]), own),
@@ -146,7 +173,30 @@ struct ToldTests {
             let refusal = #expect(throws: Refusal.self) { try make() }
             #expect(refusal?.message.contains("unencrypted") == true)
         }
-        // Without a credential plain http is the program's own choice.
-        _ = try ServiceBench([], policy: { $0.upstreams = [upstream] })
+    }
+
+    @Test(
+        "Nothing goes over the public network unencrypted unless the policy allows it",
+        arguments: [
+            ("http://one.example", [], false), ("http://192.0.2.1", [], false),
+            ("http://127.0.0.1", ["127.0.0.0/8"], true), ("http://inside.example", ["10.0.0.0/8"], true),
+            ("https://one.example", [], true),
+        ] as [(String, [String], Bool)]
+    )
+    func unencrypted(url: String, allowed: [String], isTaken: Bool) throws {
+        let upstream = try Upstream(url, allowedAddresses: allowed)
+        let found = refusal { $0.upstreams = [upstream] }
+        #expect((found == nil) == isTaken)
+        if let found {
+            #expect(found.message.contains("unencrypted") && found.hint?.contains("allowsPlainHTTP") == true)
+        }
+        for isAllowed in isTaken ? [true, false] : [true] {
+            let bench = try ServiceBench([]) {
+                $0.upstreams = [upstream]
+                $0.allowsPlainHTTP = isAllowed
+            }
+            let isConfined = url.hasPrefix("http:") && !isAllowed
+            #expect(bench.service.policy.upstreams.allSatisfy { $0.isConfined == isConfined })
+        }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Answers that only look like a success", .timeLimit(.minutes(5)))
 struct ValidatorTests {
     /// A book whose 200 may carry the upstream's problem instead: its presence decides.
-    private static func checked(_ log: Log = Log()) -> Request<Book> {
+    private static func checked(_ log: Log = Log()) -> PlainRequest<Book> {
         var request = Request.book()
         request.successValidator = { success in
             log.note("validated")

@@ -139,7 +139,8 @@ public struct Failure: Error, Sendable {
         set { change { $0.request = newValue } }
     }
 
-    /// Where the attempt went: scheme, host, port and path, never a query; nil where none began, and in the daemon.
+    /// Where the attempt went: scheme, host, port and path, never a query; nil where nothing was dialled for it, and in
+    /// the daemon.
     public var url: String? {
         get { content.attributes.url }
         set { change { $0.url = newValue } }

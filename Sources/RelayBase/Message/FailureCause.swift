@@ -73,4 +73,7 @@ extension Failure {
 extension Failure {
     /// Whether the relay itself held the attempt back, for a reason that is the route's and not the job's.
     package var isHold: Bool { sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited) }
+
+    /// Whether its attempt went nowhere, so that there is no place to name.
+    package var isFromBeforeDialling: Bool { isHold || kind == .preparation || kind == .credentialsFailed }
 }

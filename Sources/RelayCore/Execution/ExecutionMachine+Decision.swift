@@ -25,7 +25,7 @@ extension ExecutionMachine {
         if !moment.isCancelled, !named.saysStop, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
         guard program != nil else { return decide(named, moment) }
         if named.response == nil { named.response = answer }
-        named.url = url
+        named.url = named.isFromBeforeDialling ? nil : url
         // The failure of a request that could not be made, or that the caller gave up, keeps its name.
         if named.kind == .preparation || named.kind == .cancelled { return decide(named, moment) }
         step = .name(named)
@@ -209,7 +209,9 @@ extension ExecutionMachine {
                 || failure.isHold && failure.kind == .rateLimited
         }
         if failure.isPastDeadline { recovery.markPastDeadline() }
-        if program != nil { failure.url = failure.url ?? url }
+        if program != nil, failure.url == nil, !failure.isFromBeforeDialling, !recovery.attempts.isEmpty {
+            failure.url = url
+        }
         gaveUp(failure, moment)
     }
 }

@@ -27,6 +27,14 @@ package protocol JobHooks: AnyObject, Sendable {
     /// Names a failure before the rules read it.
     func named(_ failure: Failure) -> Failure
 
+    /// Asks one of the program's strategies about a failed request, which is the unprepared one.
+    func consult(
+        _ strategy: any RecoveryStrategy,
+        about failure: Failure,
+        of request: HTTPRequest,
+        _ context: RecoveryContext
+    ) async -> RecoveryDisposition
+
     /// An attempt begins; `request` is the unprepared one.
     func attemptBegan(_ attempt: Attempt, of request: HTTPRequest)
     func responded(_ response: HTTPResponse, _ attempt: Attempt)

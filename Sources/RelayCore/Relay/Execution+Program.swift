@@ -19,9 +19,16 @@ extension Execution {
         var disposition: RecoveryDisposition?
         if let request = machine.unprepared {
             let left = machine.left(moment)
+            let hooks = context.hooks
             disposition = await bounding(at: machine.recovery.deadline, ports.time) {
-                await strategy.recover(from: failure, of: request, context: left)
+                guard let hooks else {
+                    return await strategy.recover(from: failure, of: request, context: left)
+                }
+                return await hooks.consult(strategy, about: failure, of: request, left)
             }
+        }
+        if case .stop(let other)? = disposition, other.kind == .programsOwn {
+            disposition = .stop(failure.carrying(other.underlying))
         }
         machine.advised(disposition ?? .passOn, recall(), moment)
         giveBackUnneeded()

@@ -1,15 +1,15 @@
 public import RelayBase
 
 /// How far a value that is loaded again and again has come.
-public enum LoadingState<Value: Sendable>: Sendable {
+public enum LoadingState<Value: Sendable, ServerError: FailureInitializable>: Sendable {
     /// Nothing was asked for yet.
     case initial
     /// A request is under way; the last good value, where there was one.
     case loading(cached: Value?)
     /// The last request brought this value.
     case success(Value)
-    /// The last request failed; the last good value, where there was one.
-    case failure(Failure, cached: Value?)
+    /// The last request failed with that error; the last good value, where there was one.
+    case failure(ServerError, cached: Value?)
 
     /// The newest value there is, whatever happened since it came.
     public var value: Value? {
@@ -31,9 +31,9 @@ public enum LoadingState<Value: Sendable>: Sendable {
     /// - Returns: loading when one of them loads, else failed when one of them failed, else initial when one of them
     ///   is, else a success.
     public func merged<Other, Both>(
-        with other: LoadingState<Other>,
+        with other: LoadingState<Other, ServerError>,
         _ combine: (Value, Other) -> Both
-    ) -> LoadingState<Both> {
+    ) -> LoadingState<Both, ServerError> {
         var both: Both?
         if let value, let otherValue = other.value { both = combine(value, otherValue) }
         switch (self, other) {
@@ -45,6 +45,9 @@ public enum LoadingState<Value: Sendable>: Sendable {
         }
     }
 }
+
+/// How far a value of a ``PlainRequest`` has come.
+public typealias PlainLoadingState<Value: Sendable> = LoadingState<Value, Failure>
 
 extension LoadingState: Equatable where Value: Equatable {
     /// Whether stage and value are the same; one failure is like any other.

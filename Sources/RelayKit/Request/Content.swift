@@ -7,6 +7,8 @@ public struct Content: Sendable {
     public var body: Body
     /// The value of `Content-Type` unless the request has one of its own; nil says nothing.
     public var mediaType: String?
+    /// Writes the same value with another encoder; nil where the bytes are the caller's, or the encoder is.
+    package var encode: (@Sendable (any ContentEncoder) throws -> [UInt8])?
 
     /// Bytes as they are.
     public init(_ body: Body, mediaType: String? = nil) {
@@ -40,6 +42,20 @@ public struct Content: Sendable {
     ) throws -> Content {
         let bytes = try encoder.encodeContent(value)
         return Content(.bytes(container.map { $0.wrap(bytes) } ?? bytes), mediaType: MediaType.json)
+    }
+
+    /// A value as JSON that the service's encoder writes where it has one, and `encoder` where it has none.
+    package static func json(
+        _ value: some Encodable & Sendable,
+        unlessServiceHas encoder: some ContentEncoder,
+        container: JSONPointer?
+    ) throws -> Content {
+        var content = try json(value, encoder: encoder, container: container)
+        content.encode = { encoder in
+            let bytes = try encoder.encodeContent(value)
+            return container.map { $0.wrap(bytes) } ?? bytes
+        }
+        return content
     }
 
     /// `application/x-www-form-urlencoded` (WHATWG URL §5.2): pairs keep their order, a space becomes `+`, line ends

@@ -6,7 +6,7 @@ public import RelayJSON
 /// A document that is there makes the answer a failure of the kind `api_error`, a 200 included; the failure keeps the
 /// status. One that is not there, or is `null`, says nothing.
 public struct ErrorDocument: Sendable {
-    let read: @Sendable (HTTPResponse) -> Failure?
+    let read: @Sendable (HTTPResponse, (any ContentDecoder)?) -> Failure?
 
     /// Recognises a document by a value that `decoder` reads at `pointer`; what cannot be read is no document.
     ///
@@ -19,20 +19,46 @@ public struct ErrorDocument: Sendable {
         at pointer: JSONPointer,
         decoder: some ContentDecoder
     ) {
-        self.init { (response: HTTPResponse) -> Document? in
-            let bytes = skippingByteOrderMark(response.bytes)
-            guard !bytes.isEmpty, let found = try? JSONScan.locate([pointer], in: bytes.span),
-                let range = found[0],
-                !bytes[range].elementsEqual("null".utf8)
-            else { return nil }
-            return try? decoder.decodeContent(type, from: Array(bytes[range]))
+        self.init { (response, _) -> Document? in
+            guard let bytes = ErrorDocument.document(in: response, at: pointer) else { return nil }
+            return try? decoder.decodeContent(type, from: bytes)
         }
+    }
+
+    /// Recognises a document by a value that the service's decoder reads at `pointer` where it has one, and `decoder`
+    /// where it has none.
+    package init<Document: Decodable & Error>(
+        _ type: Document.Type,
+        at pointer: JSONPointer,
+        unlessServiceHas decoder: some ContentDecoder
+    ) {
+        self.init { (response, own) -> Document? in
+            guard let bytes = ErrorDocument.document(in: response, at: pointer) else { return nil }
+            guard let own else { return try? decoder.decodeContent(type, from: bytes) }
+            return try? own.decodeContent(type, from: bytes)
+        }
+    }
+
+    /// What stands at that place, unless that is `null`.
+    private static func document(in response: HTTPResponse, at pointer: JSONPointer) -> [UInt8]? {
+        let bytes = skippingByteOrderMark(response.bytes)
+        guard !bytes.isEmpty, let found = try? JSONScan.locate([pointer], in: bytes.span),
+            let range = found[0],
+            !bytes[range].elementsEqual("null".utf8)
+        else { return nil }
+        return Array(bytes[range])
     }
 
     /// Recognises a document by what `read` returns; a ``Failure`` is taken as it is.
     public init<Document: Error>(reading read: @escaping @Sendable (HTTPResponse) -> Document?) {
-        self.read = { response in
-            guard let document = read(response) else { return nil }
+        self.init { response, _ in read(response) }
+    }
+
+    private init<Document: Error>(
+        _ read: @escaping @Sendable (HTTPResponse, (any ContentDecoder)?) -> Document?
+    ) {
+        self.read = { response, decoder in
+            guard let document = read(response, decoder) else { return nil }
             if var failure = document as? Failure {
                 failure.status = failure.status ?? response.status
                 failure.response = failure.response ?? response
@@ -49,12 +75,4 @@ public struct ErrorDocument: Sendable {
             return failure
         }
     }
-}
-
-/// An error of a program's own that can be made from any failure, so that it may read status, fields and content
-/// itself, and differently for each status.
-public protocol FailureInitializable: Error {
-    /// Takes the failure a job ended with; ``Failure/response`` is the upstream's answer, where there was one, and for
-    /// the kind `decoding` ``Failure/underlying`` is the decoder's error.
-    init(_ failure: Failure)
 }

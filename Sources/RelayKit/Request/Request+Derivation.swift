@@ -8,27 +8,20 @@ extension Request {
     /// - Returns: a request whose value is the transformed one.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Response) throws -> Other
-    ) -> Request<Other> {
+    ) -> Request<Other, ServerError> {
         map { value, _ in try transform(value) }
     }
 
     /// The same request with its value transformed, given the exchange it came from as well.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Response, TransportSuccess) throws -> Other
-    ) -> Request<Other> {
+    ) -> Request<Other, ServerError> {
         let inner = self.transform
-        var derived = Request<Other>(http) { success in try transform(try inner(success), success) }
-        derived.options = options
-        derived.preparation = preparation
-        derived.quickRecovery = quickRecovery
-        derived.successValidator = successValidator
-        derived.validatesQuickRecovery = validatesQuickRecovery
-        derived.errorDocument = errorDocument
-        derived.classify = classify
-        derived.mapFailure = mapFailure
-        derived.contentMediaType = contentMediaType
-        derived.headerFlaw = headerFlaw
-        derived.pathFlaw = pathFlaw
+        var derived = Request<Other, ServerError>(http) { success in
+            try transform(try inner(success), success)
+        }
+        derived.takeSettings(of: self)
+        derived.makeError = makeError
         let placeholder = placeholder
         derived.placeholder = { failure in
             guard let value = placeholder(failure) else { return nil }
@@ -40,19 +33,23 @@ extension Request {
     }
 
     /// The same request, whose value comes with the exchange it was read from.
-    public func withTransportSuccess() -> Request<(Response, TransportSuccess)> {
+    public func withTransportSuccess() -> Request<(Response, TransportSuccess), ServerError> {
         map { value, success in (value, success) }
     }
 
-    /// The same request, whose caller gets other failures: `transform` sees every failure of every stage once, at the
-    /// very end.
+    /// The same request, whose caller gets an error of another type, made of the failure of whatever stage.
+    public func throwing<Other: FailureInitializable>(_ type: Other.Type) -> Request<Response, Other> {
+        withError { Other.made(of: $0) }
+    }
+
+    /// The same request, whose caller gets another error: `transform` sees that of every stage once, at the very end.
     ///
     /// The rules see the failures as they were; ``classify`` is what changes those.
-    public func throwing(_ transform: @escaping @Sendable (Failure) -> Failure) -> Request {
-        var derived = self
-        let inner = mapFailure
-        derived.mapFailure = { transform(inner($0)) }
-        return derived
+    public func throwing<Other: FailureInitializable>(
+        _ transform: @escaping @Sendable (ServerError) -> Other
+    ) -> Request<Response, Other> {
+        let inner = makeError
+        return withError { transform(inner($0)) }
     }
 
     /// The same request with more header fields; one of the same name is replaced.
@@ -88,6 +85,7 @@ extension Request {
     public func usingContent(_ content: Content) -> Request {
         var derived = self
         derived.http.body = content.body
+        derived.encoding = ContentEncoding(content)
         if let old = contentMediaType, http.fields.values(.contentType) == [old] {
             derived.http.fields.remove(.contentType)
         }
@@ -96,7 +94,51 @@ extension Request {
     }
 }
 
+extension Request where ServerError == Failure {
+    /// The same request, whose caller gets other failures: `transform` sees that of every stage once, at the very end.
+    ///
+    /// The rules see the failures as they were; ``classify`` is what changes those.
+    public func throwing(_ transform: @escaping @Sendable (Failure) -> Failure) -> Request {
+        var derived = self
+        let inner = mapFailure
+        derived.mapFailure = { transform(inner($0)) }
+        return derived
+    }
+}
+
 extension Request {
+    /// Throws why the request cannot be sent.
+    func checkFlaws() throws(Failure) {
+        if let flaw = headerFlaw ?? pathFlaw ?? contentFlaw { throw flaw }
+    }
+
+    private func withError<Other: FailureInitializable>(
+        _ make: @escaping @Sendable (Failure) -> Other
+    ) -> Request<Response, Other> {
+        var derived = Request<Response, Other>(http, transform: transform)
+        derived.takeSettings(of: self)
+        derived.placeholder = placeholder
+        derived.makeError = make
+        return derived
+    }
+
+    /// Takes everything that has nothing to do with the types of value and error.
+    private mutating func takeSettings<Value, Problem>(of other: Request<Value, Problem>) {
+        options = other.options
+        preparation = other.preparation
+        quickRecovery = other.quickRecovery
+        successValidator = other.successValidator
+        validatesQuickRecovery = other.validatesQuickRecovery
+        errorDocument = other.errorDocument
+        classify = other.classify
+        mapFailure = other.mapFailure
+        contentMediaType = other.contentMediaType
+        encoding = other.encoding
+        headerFlaw = other.headerFlaw
+        pathFlaw = other.pathFlaw
+        contentFlaw = other.contentFlaw
+    }
+
     /// Adds header fields, and what the content is unless one of them says it.
     mutating func take(_ headers: Pairs<String>, _ mediaType: String?) {
         for (name, value) in headers {

@@ -45,9 +45,7 @@ extension Request {
         decoder: some ContentDecoder,
         container: JSONPointer? = nil
     ) where Response: Decodable {
-        self.init(method, path, query, headers, content) { success in
-            try success.value(Response.self, decoder, at: container)
-        }
+        self.init(method, path, query, headers, content, decoder, container)
     }
 
     /// A request for a value that the answer's content is: bytes or text.
@@ -108,7 +106,41 @@ extension Request {
         self.init(method, path, query, headers, content) { try empty.check($0) }
     }
 
-    private init(
+    init(
+        _ method: Method,
+        _ path: RequestPath,
+        _ query: Pairs<String?>,
+        _ headers: Pairs<String>,
+        _ content: Content,
+        _ decoder: some ContentDecoder,
+        _ container: JSONPointer?
+    ) where Response: Decodable {
+        self.init(method, path, query, headers, content) { success in
+            try success.value(Response.self, decoder, at: container)
+        }
+    }
+
+    /// A request for a value that the service's decoder reads where it has one, and `decoder` where it has none.
+    package init(
+        _ method: Method,
+        _ path: RequestPath,
+        query: Pairs<String?>,
+        headers: Pairs<String>,
+        content: Content,
+        container: JSONPointer?,
+        unlessServiceHas decoder: some ContentDecoder
+    ) where Response: Decodable {
+        self.init(method, path, query, headers, content) { success in
+            if let own = success.decoder,
+                container != nil || !(Response.self is any ContentInitializable.Type)
+            {
+                return try success.value(Response.self, own, at: container)
+            }
+            return try success.value(Response.self, decoder, at: container)
+        }
+    }
+
+    init(
         _ method: Method,
         _ path: RequestPath,
         _ query: Pairs<String?>,
@@ -117,8 +149,9 @@ extension Request {
         transform: @escaping @Sendable (TransportSuccess) throws -> Response
     ) {
         let target = HTTPRequest.target(path.text, query: query)
-        self.init(HTTPRequest(method: method, target: target, body: content.body), transform: transform)
+        self.init(message: HTTPRequest(method: method, target: target, body: content.body), transform)
         pathFlaw = path.flaw
+        encoding = ContentEncoding(content)
         take(headers, content.mediaType)
     }
 }

@@ -1,10 +1,19 @@
 public import RelayBase
 
-/// A request and what its answer means: one value that says how to send, recover, validate and decode.
+/// A request and what its answer means: one value that says how to send, recover, validate, decode and fail.
 ///
-/// A request is a value. A request derived from it, by `map`, ``throwing(_:)`` or a change of its content,
+/// A request is a value. A request derived from it, by `map`, `throwing` or a change of its content,
 /// carries every other setting along.
-public struct Request<Response: Sendable>: Sendable {
+///
+/// `ServerError` is the error its caller gets: ``Failure`` unless the request names a type of the program's own. No
+/// call spells it, ``PlainRequest`` is short for it in signatures, and `throwing` gives a request another.
+///
+/// ```swift
+/// let book: Book = try await service.execute(Request(.get, "books/7"))
+/// func page(_ number: Int) -> PlainRequest<Page> { Request(.get, "pages/\(number)") }
+/// func order(_ number: Int) -> Request<Order, ShopError> { Request(.get, "orders/\(number)") }
+/// ```
+public struct Request<Response: Sendable, ServerError: FailureInitializable>: Sendable {
     /// The HTTP request that is sent.
     public var http: HTTPRequest
     /// The terms that this request asks for besides its answer; only ever tighter than the service's.
@@ -25,7 +34,7 @@ public struct Request<Response: Sendable>: Sendable {
     public var validatesQuickRecovery = false
     /// Reads an upstream's error document on any status: what it returns is the failure of an answer that is one.
     public var errorDocument: ErrorDocument?
-    /// Names a failure before the rules read it; see also ``throwing(_:)``, which changes what the caller gets.
+    /// Names a failure before the rules read it; `throwing` changes what the caller gets.
     public var classify: @Sendable (Failure) -> Failure = { $0 }
     /// The value a failed job ends with all the same, tagged as a placeholder; nil lets the failure through.
     ///
@@ -33,12 +42,18 @@ public struct Request<Response: Sendable>: Sendable {
     public var placeholder: @Sendable (Failure) -> Response? = { _ in nil }
     var transform: @Sendable (TransportSuccess) throws -> Response
     var mapFailure: @Sendable (Failure) -> Failure = { $0 }
+    /// The caller's error; what `mapFailure` has made of the failure comes in.
+    var makeError: @Sendable (Failure) -> ServerError = { ServerError.made(of: $0) }
     /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
     var contentMediaType: String?
+    /// Writes the content with a service's encoder, unless somebody has put other content in its place.
+    var encoding: ContentEncoding?
     /// Why the request cannot be sent: a header that no message can carry.
     var headerFlaw: Failure?
     /// Why the request cannot be sent: a path that leads elsewhere.
     var pathFlaw: Failure?
+    /// Why the request cannot be sent: content that the service's encoder does not take.
+    var contentFlaw: Failure?
 
     /// A request whose answers `transform` turns into values.
     ///
@@ -47,10 +62,17 @@ public struct Request<Response: Sendable>: Sendable {
     ///   - transform: called for each answer that counts as a success; a `Failure` it throws is taken as it is, any
     ///     other error becomes a failure of the kind `decoding`.
     public init(_ http: HTTPRequest, transform: @escaping @Sendable (TransportSuccess) throws -> Response) {
-        self.http = http
+        self.init(message: http, transform)
+    }
+
+    init(message: HTTPRequest, _ transform: @escaping @Sendable (TransportSuccess) throws -> Response) {
+        http = message
         self.transform = transform
     }
 }
+
+/// A request whose caller gets its ``Failure`` as it is.
+public typealias PlainRequest<Response: Sendable> = Request<Response, Failure>
 
 /// The terms that one request asks for besides its answer; only ever tighter than the service's.
 public struct RequestOptions: Sendable {

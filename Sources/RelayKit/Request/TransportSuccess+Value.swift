@@ -123,6 +123,8 @@ public struct TransportSuccess: Sendable {
     public let request: HTTPRequest
     /// The answer, its content in memory.
     public let response: HTTPResponse
+    /// The service's own.
+    var decoder: (any ContentDecoder)?
 
     /// Pairs an answer with its request.
     public init(request: HTTPRequest, response: HTTPResponse) {

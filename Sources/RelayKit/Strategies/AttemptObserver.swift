@@ -11,8 +11,13 @@ public protocol AttemptObserver: Sendable {
     func responded(_ response: HTTPResponse, to attempt: Attempt, of job: RunningJob)
     /// The attempt failed, and this is what follows: ``Attempt/rule`` and ``Attempt/next``.
     func decided(_ attempt: Attempt, of job: RunningJob)
-    /// The job is over.
+    /// The job is over, whatever its types.
     func finished(_ job: FinishedJob)
+    /// The job is over, with the request as the program wrote it and its own error; called just before the other.
+    func finished<Response, ServerError>(
+        _ request: Request<Response, ServerError>,
+        with outcome: JobOutcome<Response, ServerError>
+    )
 }
 
 extension AttemptObserver {
@@ -24,6 +29,11 @@ extension AttemptObserver {
     public func decided(_ attempt: Attempt, of job: RunningJob) {}
     /// Does nothing.
     public func finished(_ job: FinishedJob) {}
+    /// Does nothing.
+    public func finished<Response, ServerError>(
+        _ request: Request<Response, ServerError>,
+        with outcome: JobOutcome<Response, ServerError>
+    ) {}
 }
 
 /// A job on its way.

@@ -132,6 +132,40 @@ extension RecoveryRule {
     ) -> RecoveryRule {
         RecoveryRule(name: strategy.name, on: matcher, action: .consult(strategy, methods: methods))
     }
+
+    /// Asks a strategy of the program's own that sees requests as the program wrote them.
+    ///
+    /// - Parameters:
+    ///   - strategy: what decides; its name stands in the timeline.
+    ///   - matcher: which failures it is asked about; all unless some are named.
+    ///   - methods: which requests it may repeat when the last attempt may have been carried out.
+    /// - Returns: the rule, for a policy's `recovery`.
+    public static func strategy(
+        _ strategy: some RequestStrategy,
+        on matcher: FailureMatcher = [.any],
+        methods: RepeatableMethods = .idempotentOrKeyed
+    ) -> RecoveryRule {
+        .strategy(RequestAdviser(strategy), on: matcher, methods: methods)
+    }
+
+    /// Asks a closure about requests of one type; those of any other pass it.
+    ///
+    /// - Parameters:
+    ///   - name: stands in the timeline.
+    ///   - matcher: which failures it is asked about; all unless some are named.
+    ///   - methods: which requests it may repeat when the last attempt may have been carried out.
+    ///   - body: decides, as ``RequestStrategy`` does.
+    /// - Returns: the rule, for a policy's `recovery`.
+    public static func recovering<Response, ServerError>(
+        _ name: String = "recovering",
+        on matcher: FailureMatcher = [.any],
+        methods: RepeatableMethods = .idempotentOrKeyed,
+        _ body:
+            @escaping @Sendable (FailedRequest<Response, ServerError>, RecoveryContext) async
+            -> RequestDisposition<Response, ServerError>
+    ) -> RecoveryRule {
+        .strategy(ClosureStrategy(name: name, body: body), on: matcher, methods: methods)
+    }
 }
 
 extension FailureMatcher: ExpressibleByArrayLiteral {

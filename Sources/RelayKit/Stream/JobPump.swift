@@ -5,30 +5,33 @@ import Synchronization
 /// Reads the requests of a job stream, runs each as a job in a task of its own, and hands out the outcomes.
 ///
 /// A `JobOrderMachine` decides on the order; continuations are resumed only after the lock is released.
-final class JobPump<Requests: AsyncSequence & Sendable, Value: Sendable>: Sendable
-where Requests.Element == Request<Value> {
+final class JobPump<
+    Requests: AsyncSequence & Sendable,
+    Value: Sendable,
+    ServerError: FailureInitializable
+>: Sendable where Requests.Element == Request<Value, ServerError> {
     private typealias Reader = CheckedContinuation<Step, Never>
 
     /// The answer to `next`.
     private enum Step: Sendable {
-        case outcome(JobOutcome<Value>)
+        case outcome(JobOutcome<Value, ServerError>)
         case end(Result<Void, Requests.Failure>)
     }
 
     private struct State {
-        var machine: JobOrderMachine<JobOutcome<Value>>
+        var machine: JobOrderMachine<JobOutcome<Value, ServerError>>
         var reader: Reader?
         var writer: CheckedContinuation<Bool, Never>?
         var end: Result<Void, Requests.Failure>?
         var isCancelled = false
         var pump: Task<Void, Never>?
-        var jobs: [Int: Task<JobOutcome<Value>, Never>] = [:]
+        var jobs: [Int: Task<JobOutcome<Value, ServerError>, Never>] = [:]
     }
 
-    private let stream: JobStream<Requests, Value>
+    private let stream: JobStream<Requests, Value, ServerError>
     private let state: Mutex<State>
 
-    init(_ stream: JobStream<Requests, Value>) {
+    init(_ stream: JobStream<Requests, Value, ServerError>) {
         self.stream = stream
         state = Mutex(State(machine: JobOrderMachine(limit: stream.limit, order: stream.order)))
     }
@@ -43,7 +46,7 @@ where Requests.Element == Request<Value> {
         pump?.cancel()
     }
 
-    func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
+    func next() async throws(Requests.Failure) -> JobOutcome<Value, ServerError>? {
         // A task that is cancelled already must not read or send a request.
         if Task.isCancelled { cancel() }
         start()
@@ -126,11 +129,11 @@ where Requests.Element == Request<Value> {
 }
 
 extension JobPump {
-    private typealias Job = Task<JobOutcome<Value>, Never>
+    private typealias Job = Task<JobOutcome<Value, ServerError>, Never>
 
     /// Starts the job in a task of its own, so that a newer job of the same key can cancel this one alone; nil when the
     /// caller has left the stream meanwhile.
-    private func begin(_ request: Request<Value>) -> (Int, Job)? {
+    private func begin(_ request: Request<Value, ServerError>) -> (Int, Job)? {
         let key = stream.key?(request)
         let (begun, old): ((Int, Job)?, Job?) = state.withLock { state in
             guard !state.isCancelled else { return (nil, nil) }

@@ -43,7 +43,31 @@ public enum RecoveryDisposition: Sendable {
     /// ``RecoveryStrategy``. A retry that would begin at or after the deadline, exceed the job's attempts, or
     /// repeat what may not be repeated is not made: reading goes on below the strategy, and the failure then also
     /// matches `exhausted`.
-    case retry(HTTPRequest, after: Duration)
+    case retry(HTTPRequest, after: Duration = .zero)
+
+    /// The job ends with the attempt's failure, which carries that error as ``Failure/underlying``; no other rule is
+    /// asked.
+    ///
+    /// A request whose error is of that type throws it as it is.
+    public static func stop(_ error: some Error) -> RecoveryDisposition {
+        var failure = Failure(.programsOwn, sent: .unknown, "a strategy stopped it")
+        failure.underlying = error
+        return .stop(failure)
+    }
+}
+
+extension FailureKind {
+    /// No failure: what it carries belongs to that of the attempt.
+    package static let programsOwn = FailureKind(rawValue: "programs_own")
+}
+
+extension Failure {
+    /// The same failure with a program's own error in it.
+    package func carrying(_ error: (any Error)?) -> Failure {
+        var failure = self
+        failure.underlying = error
+        return failure
+    }
 }
 
 /// The attempts and the time that a job has left when a strategy is asked.

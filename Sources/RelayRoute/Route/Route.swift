@@ -112,6 +112,9 @@ public struct RoutePolicy: Sendable {
     package var delivery = DeliverySettings()
     /// How requests are signed; nil leaves them as they are.
     package var signing: SigningSettings?
+    /// Whether a program's requests without a credential may cross the public network unencrypted, to an upstream that is
+    /// `http` and names no network of its own in ``Upstream/allowedAddresses``; a service is refused otherwise.
+    public var allowsPlainHTTP = false
     /// Whether no failure may reach the caller: the configuration then demands a rule that answers every one, and
     /// one that gets through all the same is counted and reported as a breach.
     public var neverFails = false

@@ -86,6 +86,15 @@ final class ProgramCode: JobHooks {
         program.accepted = response.status.rawValue
     }
 
+    func consult(
+        _ strategy: any RecoveryStrategy,
+        about failure: Failure,
+        of request: HTTPRequest,
+        _ context: RecoveryContext
+    ) async -> RecoveryDisposition {
+        await strategy.recover(from: failure, of: request, context: context)
+    }
+
     func named(_ failure: Failure) -> Failure {
         guard let program = job.program, program.draw.chance(program.manners.renames) else { return failure }
         checker.note(.programRenamed)

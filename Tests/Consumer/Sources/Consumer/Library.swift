@@ -34,7 +34,7 @@ struct Library {
         )
         let open = try RelayService(RoutePolicy(upstreams: [server]))
         let login = CredentialDefinition("login") {
-            AccessToken(try await open.execute(Request<Grant>(.post, "token")).token)
+            AccessToken(try await open.execute(PlainRequest<Grant>(.post, "token")).token)
         }
         var policy = RoutePolicy(upstreams: [server])
         policy.authentication = Authentication(form: .bearer, credential: "login")
@@ -43,7 +43,9 @@ struct Library {
         books = try RelayService(policy, name: "books", credentials: [login])
     }
 
-    static func book(_ number: Int) -> Request<Book> { Request(.get, "books/\(number)", container: "/data") }
+    static func book(_ number: Int) -> PlainRequest<Book> {
+        Request(.get, "books/\(number)", container: "/data")
+    }
 
     func seen() async throws -> Seen { try await open.execute(Request(.get, "seen", container: "/data")) }
 }

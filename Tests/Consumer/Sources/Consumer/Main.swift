@@ -32,8 +32,8 @@ struct Main {
     }
 
     /// Twenty requests for the seventh book at once.
-    static func crowd(_ library: Library) async -> [JobOutcome<Book>] {
-        await withTaskGroup(of: JobOutcome<Book>.self) { group in
+    static func crowd(_ library: Library) async -> [PlainOutcome<Book>] {
+        await withTaskGroup(of: PlainOutcome<Book>.self) { group in
             for _ in 0..<20 { group.addTask { await library.books.outcome(of: Library.book(7)) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
@@ -51,7 +51,7 @@ struct Main {
     }
 
     static func refused(_ library: Library) async throws {
-        try await library.open.execute(Request<Void>(.post, "revoke"))
+        try await library.open.execute(PlainRequest<Void>(.post, "revoke"))
         let outcomes = await crowd(library)
         let statuses = Set(outcomes.map { $0.attempts.map { $0.status?.rawValue ?? 0 } })
         try expect(statuses == [[401, 200]], "a revoked token: 401, then 200")
@@ -63,7 +63,7 @@ struct Main {
     static func throttled(_ library: Library) async throws {
         let clock = ContinuousClock()
         let began = clock.now
-        let outcome = await library.books.outcome(of: Request<Book>(.get, "flaky", container: "/data"))
+        let outcome = await library.books.outcome(of: PlainRequest<Book>(.get, "flaky", container: "/data"))
         try expect(try outcome.result.get().title == "Patience", "503 with Retry-After was sent again")
         try expect(outcome.recoveredBy == ["backoff"], "recovered by backoff")
         try expect(
@@ -94,7 +94,7 @@ struct Main {
     static func cancelled(_ library: Library) async throws {
         let clock = ContinuousClock()
         let began = clock.now
-        let task = Task { await library.books.outcome(of: Request<Void>(.get, "slow")) }
+        let task = Task { await library.books.outcome(of: PlainRequest<Void>(.get, "slow")) }
         try await Task.sleep(for: .milliseconds(200))
         task.cancel()
         let outcome = await task.value

@@ -9,23 +9,23 @@ extension Main {
         let open = library.open
         let id = "1?admin=1"
         let wanted = "told/1%3Fadmin%3D1"
-        try expect(try await open.execute(Request<String>(.get, "told/\(id)")) == wanted, "text is text")
+        try expect(try await open.execute(PlainRequest<String>(.get, "told/\(id)")) == wanted, "text is text")
         try expect(
-            try await open.execute(Request<Data>(.get, ["told", id])) == Data(wanted.utf8),
+            try await open.execute(PlainRequest<Data>(.get, ["told", id])) == Data(wanted.utf8),
             "Data is bytes"
         )
         try expect(
-            try await open.execute(Request<[UInt8]>(.get, ["told", id])) == Array(wanted.utf8),
+            try await open.execute(PlainRequest<[UInt8]>(.get, ["told", id])) == Array(wanted.utf8),
             "and so is [UInt8]"
         )
-        let none = try await open.execute(Request<Book?>(.get, "nothing"))
+        let none = try await open.execute(PlainRequest<Book?>(.get, "nothing"))
         try expect(none == nil, "an optional of an empty answer is nil")
         let json = try JSONEncoder().encode(["title": "Emma"])
-        let echoed = try await open.execute(Request<Data>(.post, "echo", content: .raw(json)))
+        let echoed = try await open.execute(PlainRequest<Data>(.post, "echo", content: .raw(json)))
         try expect(echoed == json, "Data goes up as it is")
         let filter = ["tag": "red & blue"]
         try expect(
-            try await open.execute(Request<String>(.get, "told/x", query: Pairs(filter)))
+            try await open.execute(PlainRequest<String>(.get, "told/x", query: Pairs(filter)))
                 == "told/x?tag=red%20%26%20blue",
             "a query is made of a dictionary"
         )
@@ -33,7 +33,7 @@ extension Main {
 
     static func told(_ library: Library) async throws {
         do throws(Failure) {
-            _ = try await library.open.execute(Request<Book>(.get, "nothing"))
+            _ = try await library.open.execute(PlainRequest<Book>(.get, "nothing"))
             throw Failure("none", sent: .answered, "an empty answer was a book")
         } catch {
             try expect(error.kind == .emptyResponse, "an empty answer where a book is wanted has its name")
@@ -47,7 +47,7 @@ extension Main {
         policy.timeouts.total = .seconds(2)
         policy.timeouts.attempt = .seconds(2)
         policy.recovery = [.strategy(Always())]
-        let outcome = await (try RelayService(policy)).outcome(of: Request<Void>(.get, "x"))
+        let outcome = await (try RelayService(policy)).outcome(of: PlainRequest<Void>(.get, "x"))
         try expect(outcome.failure?.kind == .connectionRefused, "a refused port stays refused")
         try expect(
             (3...8).contains(outcome.attempts.count),
