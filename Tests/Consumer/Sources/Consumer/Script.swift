@@ -1,7 +1,7 @@
 import RelayKit
 import Synchronization
 
-// What a script answers, without a socket: of RelayTesting once there is that.
+// A script that answers without a socket: to be that of RelayTesting once there is one.
 
 /// Answers from a script, in order, and keeps what it was asked to send.
 final class Script: Transport {

@@ -100,6 +100,10 @@ func signing(_ signature: @escaping @Sendable (HTTPRequest) async throws -> Stri
     }
 }
 
+func waiting(for url: String) throws -> RelayService {
+    try RelayService(RoutePolicy(url, recovery: [.backoff(on: [503])]))
+}
+
 func told(by service: RelayService, _ show: (String) -> Void) async {
     do throws(Failure) {
         show(try await service.execute(.book(7)).title)

@@ -148,7 +148,7 @@ extension Main {
     }
 
     private static func waits() async throws {
-        let rules = try policy(.backoff(on: [503]))
+        let rules = try waiting(for: "https://books.example/api/").policy
         let (service, script, time) = try scripted(
             rules,
             [.answer(503), .answer(503, ["Retry-After": "7"]), .answer(200, [:], answered), .answer(500)]
