@@ -75,7 +75,7 @@ _waystation_spec() {
         'jobs --socket') spec='file' ;;
         'jobs 1') spec='words ls show watch retry cancel hold release drop expunge' ;;
         'jobs 2+') spec='asked jobs' ;;
-        'dead --by') spec='words kind route' ;;
+        'dead --by') spec='words kind route upstream' ;;
         'dead --route') spec='asked routes' ;;
         'dead --output' | 'dead -o') spec='words table json ndjson name' ;;
         'dead --socket') spec='file' ;;

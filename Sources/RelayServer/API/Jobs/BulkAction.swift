@@ -28,7 +28,7 @@ struct BulkAction {
         "action", "filter", "unknown", "superseded", "dry_run", "rate", "limit", "cursor", "seen",
     ]
     static let filterMembers = [
-        "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+        "route", "state", "reason", "end", "failure_kind", "status", "upstream", "label", "created_after",
         "created_before", "ids",
     ]
     /// The forms of a rate and a cursor, as regular expressions.
@@ -110,6 +110,7 @@ struct BulkAction {
                 let message = "status is a whole number from 100 to 999"
                 filter.failureStatus = reader.number(value, pointer, JobFilter.statuses, message)
                     .map { Status(rawValue: UInt16($0)) }
+            case "upstream": filter.upstream = reader.text(value, pointer)
             case "label": filter.label = reader.text(value, pointer)
             case "reason": filter.reason = reader.word(value, pointer, JobFilter.reasonWords)
             case "end": filter.end = reader.word(value, pointer, JobFilter.endWords)
