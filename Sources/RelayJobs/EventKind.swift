@@ -3,7 +3,8 @@ package import RelayBase
 /// The types of events in the feed, which have the prefix `waystation.` there.
 ///
 /// `Data` of a row describes the members of the event's `data`. `Journal` is the priority, the name and the id of its
-/// record, and `Counter` the metric that counts it, with the value of its label.
+/// record, `Mark`, with the state where there are several, what is told of it beside the figures of its route, and `Counter`
+/// the metric that counts it, with the value of its label.
 package enum EventKind: WordRow, CaseIterable, Sendable {
     case jobAccepted = """
         job.accepted
@@ -74,27 +75,35 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         route.paused
         A route sends nothing until it is resumed; detail is the reason.
         Data: detail, and rule (the rule that paused it) or by (uid and, where it is known, user).
+        Mark: Paused
         """
     case routeResumed = """
         route.resumed
         A paused route goes on.
         Data: by, where somebody resumed it.
+        Mark: Resumed
         """
     case routeBreaker = """
         route.breaker
         The breaker of an upstream has opened, stays open after a probe, or has closed; state tells which.
         Data: upstream, state (open or closed) and, while it is open, wait_ms until the next probe.
+        Mark open: Circuit breaker of UPSTREAM opened
+        Mark closed: Circuit breaker of UPSTREAM closed
         """
     case breakerOrdered = """
         route.breaker.ordered
         An operator had a breaker kept open or closed, or left to itself; previous is how it was.
         Data: upstream, state (open, closed or auto), previous, detail, by.
+        Mark open: Circuit breaker of UPSTREAM kept open
+        Mark closed: Circuit breaker of UPSTREAM kept closed
+        Mark auto: Circuit breaker of UPSTREAM left to itself
         Journal: 5 breaker_ordered c4e81f6a7d9b4b02a5f3e6d8217c90ab
         """
     case limitsCleared = """
         route.limits.cleared
         An operator lifted what held requests back; detail says of which.
         Data: detail (the upstreams, and the requests where it was about some), by.
+        Mark: Holds of UPSTREAM lifted
         Journal: 5 limits_cleared 971c3696d309a481ae3713f361086061
         """
     case credentialsRefreshed = """
@@ -145,6 +154,21 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
 
     /// The type of the event's document.
     package var type: String { "waystation." + rawValue.name }
+
+    /// The words beside the figures of a route, by the state; UPSTREAM stands for its name.
+    package var marks: [(state: String?, text: String)] {
+        [nil, "open", "closed", "auto"].compactMap { state in
+            rawValue.line("Mark\(state.map { " \($0)" } ?? ""): ").map { (state, $0) }
+        }
+    }
+
+    /// The words of one mark; nil of what is none.
+    package func mark(_ state: String?, of upstream: String?) -> String? {
+        marks.first { $0.state == state }
+            .map {
+                $0.text.parts(between: " of UPSTREAM").joined(separator: upstream.map { " of \($0)" } ?? "")
+            }
+    }
 
     /// Those that a reader may ask for: an event that tells of the feed itself comes unasked.
     package static let asked = allCases.filter { $0 != .gap && $0 != .heartbeat }

@@ -17,6 +17,8 @@ package struct JobFilter: Hashable, Sendable {
     package var failureKind: FailureKind?
     /// Of the answer of the last failed attempt.
     package var failureStatus: Status?
+    /// The upstream of the last failed attempt.
+    package var upstream: String?
     package var label: String?
     /// The uid that handed the jobs over.
     package var user: UInt32?
@@ -59,6 +61,7 @@ package struct JobFilter: Hashable, Sendable {
             && (end == nil || job.end == end)
             && (failureKind == nil || job.failureKind == failureKind)
             && (failureStatus == nil || job.failureStatus == failureStatus)
+            && (upstream == nil || job.failureUpstream == upstream)
             && (label.map { job.record.labels.contains($0) } ?? true)
             && (user == nil || job.record.submitter?.user == user)
             && (createdFrom.map { job.createdAt >= $0 } ?? true)

@@ -12,6 +12,8 @@ package struct StoredJob: Sendable {
     package var failureKind: FailureKind?
     /// Of the answer of that attempt, where there was one.
     package var failureStatus: Status?
+    /// The upstream of that attempt: of a dead job in a list, and of one that was looked for by it.
+    package var failureUpstream: String?
     package var createdAt: Int64
     /// When it is due; meaningful while it waits.
     package var runAt: Int64

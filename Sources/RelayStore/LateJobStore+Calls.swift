@@ -101,6 +101,13 @@ extension LateJobStore: JobStore {
         try await inUse().unfinishedByUser()
     }
 
+    package func ending(
+        by end: Int64,
+        of routes: [String]
+    ) async throws(StoreError) -> [String: EndingJobs] {
+        try await inUse().ending(by: end, of: routes)
+    }
+
     package func facts() async throws(StoreError) -> StoreFacts { standing }
 
     package func writing(at now: Instant) -> Duration { store?.writing(at: now) ?? .zero }

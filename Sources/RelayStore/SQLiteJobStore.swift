@@ -420,6 +420,21 @@ extension SQLiteJobStore {
         return counts
     }
 
+    package func ending(
+        by end: Int64,
+        of routes: [String]
+    ) async throws(StoreError) -> [String: EndingJobs] {
+        var found = try await read { reader throws(StoreError) in try reader.expiring(by: end) }
+        // In reads of their own, so that others are not kept waiting for long.
+        for route in routes {
+            let limit = StoreReader.endingLimit / routes.count
+            found[route, default: EndingJobs()].failed = try await read { reader throws(StoreError) in
+                try reader.failed(of: route, dueBy: end, limit: limit)
+            }
+        }
+        return found
+    }
+
     package func facts() async throws(StoreError) -> StoreFacts { standing }
 
     /// The facts as of the last transaction, at once and from anywhere.

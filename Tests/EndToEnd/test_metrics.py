@@ -255,7 +255,7 @@ class Metrics(DurableTest):
         printed = subprocess.run([COMMAND, "routes", "helped", "--history", "--socket", relay.control],
                                  capture_output=True, text=True, timeout=30)
         self.assertIn("3 × http_status 503", printed.stdout, printed.stderr)
-        self.assertIn("route.paused by ", printed.stdout)
+        self.assertIn("Paused by ", printed.stdout)
         self.assert_problem(
             ask(relay.control, "GET", "/v1/history?route=x"), 404, "route_not_found")
         self.assertEqual(

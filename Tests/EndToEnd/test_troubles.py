@@ -88,6 +88,53 @@ class Troubles(RelayTest):
             lambda: ask(relay.control, "GET", f"/v1/jobs/{got['Waystation-Job']}").json()["state"] == "succeeded",
             "the job is delivered")
 
+    def test_jobs_that_are_over_within_the_hour_are_counted_and_their_trouble_stands_before_older_ones(self):
+        gone = self.new_upstream()
+        url, other = gone.url, "http://127.0.0.2:9/"
+        gone.close()
+        later = [{"name": "later", "on": ["connection"], "retry": {"max_attempts": 3, "schedule": ["10m"]}}]
+        relay = self.new_relay({
+            "old": kept(other, recovery=[{"name": "later", "on": ["connection"], "retry": {"max_attempts": 9, "schedule": ["1h"]}}]),
+            "soon": kept(url, recovery=later)}).start()
+        self.assertEqual(relay.ask("PUT", "/r/old/x", [("Prefer", "respond-async")]).status, 202)
+        for _ in range(2):
+            self.assertEqual(relay.ask("PUT", "/r/soon/x", [("Prefer", "respond-async")]).status, 202)
+        self.assertEqual(
+            relay.ask("PUT", "/r/soon/x", [("Prefer", "respond-async"), ("Waystation-Expires-After", "30m")]).status, 202)
+        eventually(lambda: [one["dying"] for one in self.troubles(relay)["troubles"]] == [2, 0], "the jobs are counted", 20)
+        told = self.troubles(relay)["troubles"]
+        self.assertEqual([(one["routes"], one["expiring"], one["dying"]) for one in told], [(["soon"], 1, 2), (["old"], 0, 0)])
+        self.assertNotIn("ends_at", told[1])
+        done = subprocess.run([str(COMMAND), "status", "--socket", str(relay.control)], capture_output=True, text=True)
+        self.assertRegex(" ".join(done.stdout.split()), r"1 job expires and 2 jobs die within the hour, the first in (19|20|18)m")
+
+    def test_dead_letters_are_told_and_found_by_their_upstream(self):
+        upstream = self.new_upstream()
+        upstream.on("/a/x", answer(410))
+        upstream.on("/b/x", answer(410))
+        rules = [{"name": "gone", "on": ["410"], "dead_letter": {}}]
+        relay = self.new_relay({
+            name: kept({"name": place, "url": f"{upstream.url}{path}/"}, recovery=rules)
+            for name, place, path in (("hooks", "eu", "a"), ("mails", "us", "b"))}).start()
+        for name in "hooks", "hooks", "mails":
+            self.assertEqual(relay.ask("PUT", f"/r/{name}/x", [("Prefer", "respond-async")]).status, 202)
+
+        def dead(query=""):
+            return ask(relay.control, "GET", "/v1/jobs?state=dead" + query).json()["jobs"]
+        eventually(lambda: len(dead()) == 3, "they are dead")
+        self.assertEqual([job["last_failure"]["upstream"] for job in dead("&order=oldest")].count("eu"), 2)
+        self.assertEqual([job["route"] for job in dead("&upstream=us")], ["mails"])
+
+        def run(*words):
+            done = subprocess.run([str(COMMAND), *words, "--socket", str(relay.control)], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+        told = run("dead", "--by", "upstream")
+        for words in r"hooks/eu +2 ", r"mails/us +1 ", r"jobs retry --where state=dead,route=hooks,upstream=eu,end=rejected":
+            self.assertRegex(told, words)
+        run("jobs", "drop", "--where", "state=dead,route=hooks,upstream=eu", "--yes")
+        self.assertEqual([job["route"] for job in dead()], ["mails"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -215,7 +215,7 @@ class Actions(PageTest):
         self.browser.click(self.browser.find("dialog input[type=checkbox]"))
         self.browser.wait_text("2 jobs match.", within="dialog")
         self.assertEqual(
-            self.command(), "waystation jobs retry --where state=dead,route=hooks,kind=connection_terminated,end=outcome_unknown"
+            self.command(), "waystation jobs retry --where state=dead,route=hooks,kind=connection_terminated,upstream=u1,end=outcome_unknown"
             f" --unknown --rate 10/s --socket {self.scene.relay.control}")
         self.confirm("Retry 2 jobs")
         eventually(lambda: all(self.scene.job(job)["attempt_count"] == 2 for job in cut), "they were retried")

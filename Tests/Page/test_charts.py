@@ -73,7 +73,7 @@ class Charts(PageTest):
 
         self.assertGreater(wanted(), 3, "the breakers have opened")
         self.browser.wait(lambda: self.browser.script(marks) == [wanted()] * 2, "each chart has them")
-        for words in "the daemon began", "route.breaker eu open":
+        for words in "The daemon began", "Circuit breaker of eu opened":
             self.assertIn(words, self.shown("Marked"))
         self.assertIn("× http_status 503", self.shown("Failed"))
 

@@ -120,7 +120,8 @@ class Content(PageTest):
                 # The browser hands over at most what its pipe holds, 2 MiB.
                 self.assertLess(self.browser.script("return window.taken"), 3_000_000)
                 self.assertEqual("The first 16 KiB of it." in self.part("What it was answered"), len(body) > 16_384)
-        self.picture("body")
+        self.browser.script("document.querySelector('iframe').scrollIntoView({block: 'center'})")
+        self.picture("body", whole=False)
 
     def test_the_same_bodies_do_what_they_can_where_nothing_holds_them(self):
         browser = Browser()

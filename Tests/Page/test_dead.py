@@ -78,10 +78,10 @@ class Dead(PageTest):
         self.scene.routes["hooks"] = {**self.scene.routes["hooks"], "timeouts": {"total": "77s"}}
         self.scene.relay.write(self.scene.routes)
         api("POST", "/v1/reload")
-        self.row(**{"Said": "gone for good", "Since the first died": "reloaded: /routes/hooks/timeouts/total"})
+        self.row(**{"Said": "gone for good", "Since the first died": "Reloaded: /routes/hooks/timeouts/total"})
         changed = self.row(**{"Said": "gone for good", "Since the first died": f"by {name}"})["Since the first died"]
-        self.assertRegex(changed, rf"^from \d\d:\d\d:\d\d on: \d\d:\d\d:\d\d route.paused by {name} · \d\d:\d\d:\d\d reloaded: [^·]*; the route is ‖? ?paused")
-        self.assertNotIn("resumed", changed)
+        self.assertRegex(changed, rf"^from \d\d:\d\d:\d\d on: \d\d:\d\d:\d\d Paused by {name} · \d\d:\d\d:\d\d Reloaded: [^·]*; the route is ‖? ?paused")
+        self.assertNotIn("Resumed", changed)
         self.assertNotIn("77s", self.browser.text("main"))
         self.picture("dead")
         api("POST", "/v1/routes/hooks/resume")

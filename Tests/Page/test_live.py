@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import statistics
 import threading
 import time
 import unittest
@@ -11,7 +12,9 @@ from page import HOURS, PageTest
 from scene import Caller
 
 # Events that the page is to live through; in the night it goes on for an hour besides.
-EVENTS = 100_000
+EVENTS, WARM = 100_000, 40_000
+# The most that the page may weigh afterwards, of what it weighs before, with everything collected that can be.
+GROWTH = 1.1
 
 
 class Live(PageTest):
@@ -38,8 +41,9 @@ class Live(PageTest):
 
     def test_an_open_page_does_not_grow_by_a_hundred_thousand_events(self):
         self.view("#/", "Latest events")
-        self.flood(300)
-        self.browser.wait(lambda: self.heard() > 2000, "the page hears of it")
+        # As by the tenth minute of an hour, the browser has compiled by then what the page does again and again.
+        while self.heard() < WARM:
+            self.flood(1000)
         time.sleep(1.5)
         # A browser counts no more than 250 unless it is told to.
         self.browser.script("performance.setResourceTimingBufferSize(1000000)")
@@ -53,8 +57,8 @@ class Live(PageTest):
         after, nodes_after, listeners_after = self.settle()
         lost = self.browser.script("return live.lost")
         print(f"{self.heard() - began} events in {took:.0f} s, {lost} of them missed: heap {heap} to {after}, nodes {nodes} to {nodes_after}")
-        self.assertLess(after, heap + 2_000_000)
-        self.assertLess(nodes_after, nodes * 1.2 + 200)
+        self.assertLessEqual(after, GROWTH * heap)
+        self.assertLessEqual(nodes_after, GROWTH * nodes)
         self.assertLessEqual(listeners_after, listeners + 20)
         self.assertLessEqual(len(self.rows("Latest events")), 24)
         # It asks at most once a second, four to six things each.
@@ -65,17 +69,17 @@ class Live(PageTest):
     def test_an_open_page_does_not_grow_in_an_hour(self):
         self.view("#/", "Latest events")
         weights = []
-        end = time.monotonic() + 3600 * HOURS
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while time.monotonic() < began + 3600 * HOURS:
             self.flood(500)
             time.sleep(20)
-            weights.append(self.settle()[:2])
+            weights.append((time.monotonic() - began, *self.settle()[:2]))
         print(weights)
-        quarter = len(weights) // 4
-        first, last = weights[quarter:2 * quarter], weights[-quarter:]
-        self.assertLess(max(heap for heap, _ in last), max(heap for heap, _ in first) + 2_000_000)
-        # Each minute of the hour that is drawn adds three bars of the route that fails, until there are sixty of them.
-        self.assertLess(max(nodes for _, nodes in last), max(nodes for _, nodes in first) + 60 * 18 + 200)
+        # Those about the tenth minute of the hour, and those of its last four.
+        first = [weight for at, *weight in weights if 480 * HOURS <= at < 720 * HOURS]
+        last = [weight for at, *weight in weights if at >= 3360 * HOURS]
+        for before, after in zip(zip(*first), zip(*last)):
+            self.assertLessEqual(statistics.median(after), GROWTH * statistics.median(before))
 
     def test_what_happens_is_shown_within_seconds(self):
         self.view("#/route/down", "What holds it back")

@@ -301,7 +301,9 @@ struct TroublesTests {
         #expect(Set(Self.troubles([route]).worst.map(\.kind)) == [.upstreamUnreachable, .upstreamFailing])
     }
 
-    @Test("The most costly stands first: the whole daemon, failures of callers, age of jobs, kind, id")
+    @Test(
+        "The most costly stands first: the whole daemon, failures of callers, jobs that end soon, age of jobs, kind, id"
+    )
     func order() {
         func route(_ name: String, _ change: (inout RouteFacts) -> Void) -> RouteFacts {
             var route = Self.failing([FailureCount(.connectionRefused, nil, 1)], named: name, at: name)
@@ -312,6 +314,11 @@ struct TroublesTests {
             route("b") { _ in }, route("a") { _ in }, route("few") { $0.failuresPerMinute = 1 },
             route("old") { ($0.jobs, $0.oldest) = ([.retrying: 1], 10) },
             route("new") { ($0.jobs, $0.oldest) = ([.retrying: 9], 20) },
+            route("soon") { ($0.jobs, $0.oldest, $0.expiring) = ([.retrying: 2], 30, .init(2, first: 5)) },
+            route("sooner") {
+                ($0.jobs, $0.oldest, $0.expiring) = ([.retrying: 9], 40, .init(1, first: 9))
+                $0.dying = .init(2, first: 7)
+            },
             route("many") { ($0.failuresPerMinute, $0.condition) = (94, .degraded) },
             route("held") {
                 $0 = RouteFacts("held")
@@ -325,7 +332,8 @@ struct TroublesTests {
             (routes + [route("gone") { $0.condition = .degraded }]).flatMap { $0.troubles([:], Self.wall) }
             + daemon.troubles(Self.wall)
         let wanted = [
-            "store_full", "many", "few", "old", "new", "a", "b", "gone", "jobs_dead", "network_constrained",
+            "store_full", "many", "few", "sooner", "soon", "old", "new", "a", "b", "gone", "jobs_dead",
+            "network_constrained",
         ]
         for order in [found, found.reversed(), found.sorted { $0.id > $1.id }] {
             #expect(Troubles(order).worst.map { $0.subjectName ?? $0.id } == wanted)
@@ -333,6 +341,31 @@ struct TroublesTests {
         // The store that is well again has nothing to say.
         daemon.store = nil
         #expect(!daemon.troubles(Self.wall).contains { $0.kind == .storeFull })
+    }
+
+    @Test(
+        "Jobs that end soon are those of a route that is in trouble, and those of its pause while it has one"
+    )
+    func ending() throws {
+        var route = Self.failing([FailureCount(.connectionRefused, nil, 1)])
+        (route.jobs, route.expiring) = ([.retrying: 3, .held: 1], .init(2, first: 9))
+        (route.dying, route.held) = (.init(1, first: 5), .init(1, first: 3))
+        let told = Self.troubles([route]).worst
+        #expect(told.map(\.kind) == [.upstreamUnreachable, .jobsHeld])
+        #expect(told[0].expiring == .init(2, first: 9) && told[0].dying == .init(1, first: 5))
+        #expect(told[1].expiring == .init(1, first: 3) && told[1].dying.count == 0)
+        var other = route
+        other.pause = RoutePause(reason: "x", began: 1)
+        let paused = try #require(Self.troubles([other]).worst.first)
+        #expect(paused.expiring == .init(3, first: 3) && paused.dying.count == 0)
+        // Routes of one host are one trouble, with the jobs of both.
+        var same = Self.failing([FailureCount(.connectionRefused, nil, 1)], named: "s")
+        (same.jobs, same.expiring) = ([.retrying: 4], .init(4, first: 7))
+        #expect(Self.troubles([route, same]).worst[0].expiring == .init(6, first: 7))
+        // Of a route that is well nothing is told.
+        var well = Self.well
+        well.expiring = .init(7, first: 1)
+        #expect(Self.troubles([well]).count == 0)
     }
 
     @Test("There are bounds: a hundred are told, the count has all, and texts of others are cut")

@@ -4,7 +4,7 @@ import RelayJobs
 extension MemoryJobStore.State {
     func job(_ position: Int64) -> StoredJob? {
         guard let entry = entries[position] else { return nil }
-        return StoredJob(
+        var job = StoredJob(
             entry.record,
             position: position,
             machine: entry.machine,
@@ -15,6 +15,8 @@ extension MemoryJobStore.State {
             hasAnswer: entry.answer != nil,
             hasAnswerBody: entry.answer.map { $0.body != .expunged } ?? false
         )
+        if job.failureKind != nil { job.failureUpstream = entry.attempts.last?.upstream }
+        return job
     }
 
     func page(_ filter: JobFilter, _ order: ListOrder, _ limit: Int, _ cursor: JobCursor?) -> JobPage {

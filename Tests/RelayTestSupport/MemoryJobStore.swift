@@ -335,6 +335,44 @@ extension MemoryJobStore {
         return counts
     }
 
+    package func ending(
+        by end: Int64,
+        of routes: [String]
+    ) async throws(StoreError) -> [String: EndingJobs] {
+        try faults.read()
+        return try access { state in
+            var found: [String: EndingJobs] = [:]
+            for entry in state.entries.values {
+                let (route, machine) = (entry.record.route, entry.machine)
+                if machine.state.isTerminal || machine.state == .running { continue }
+                let expiry = machine.expiresAt.map(state.timeline.wall(ofLine:)) ?? .max
+                let due = state.timeline.wall(ofLine: machine.runAt)
+                let share = EndingJobs.Share(1, first: expiry)
+                if expiry <= end, machine.state == .held {
+                    found[route, default: EndingJobs()].held =
+                        found[route, default: EndingJobs()].held + share
+                } else if expiry <= end {
+                    found[route, default: EndingJobs()].expiring =
+                        found[route, default: EndingJobs()].expiring + share
+                } else if let kind = machine.failureKind, machine.state != .held, due <= end,
+                    routes.contains(route)
+                {
+                    found[route, default: EndingJobs()].failed.append(
+                        EndingJobs.Failed(
+                            kind,
+                            machine.failureStatus,
+                            made: Int(machine.attempts - machine.earlierAttempts),
+                            spent: Int(machine.spentAttempts),
+                            due: due,
+                            count: 1
+                        )
+                    )
+                }
+            }
+            return found
+        }
+    }
+
     package func facts() async throws(StoreError) -> StoreFacts { try access { $0.facts } }
 
     package func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {

@@ -1,4 +1,4 @@
-// Dead jobs by what they died of and by route; those that may have been carried out stand apart.
+// Dead jobs by what they died of, by upstream and by route; those that may have been carried out stand apart.
 const DOUBTS = ["outcome_unknown", "not_repeatable"];
 // `said` has the upstream's words of a group, `tried` the job of it that somebody has retried.
 const deads = { at: 0, count: -1, groups: [], isWhole: true, said: new Map(), tried: new Map() };
@@ -38,7 +38,7 @@ async function hear(group, signal) {
   if (!job) return;
   const { response, last_failure: failure } = job;
   const words = response?.source === "upstream" && wordsOf(response.body) || failure?.detail;
-  deads.said.set(group.key, { sample: group.sample, at: Date.now(), words, upstream: failure?.upstream });
+  deads.said.set(group.key, { sample: group.sample, at: Date.now(), words });
 }
 
 // How the job that was retried before all others does.
@@ -54,9 +54,9 @@ function addDead(groups, job) {
   const end = job.end || "dead";
   const failure = job.last_failure || {};
   const doubt = DOUBTS.includes(end) ? end : null;
-  const key = JSON.stringify([failure.kind || end, failure.status, doubt, job.route]);
+  const key = JSON.stringify([failure.kind || end, failure.status, doubt, job.route, failure.upstream]);
   const group = groups.get(key) || {
-    key, kind: failure.kind, status: failure.status, doubt, route: job.route,
+    key, kind: failure.kind, status: failure.status, doubt, route: job.route, upstream: failure.upstream,
     title: failureWord(failure) || end,
     count: 0, ends: {}, oldest: job.created_at, newest: job.created_at, first: job.finished_at, sample: job.id, version: job.version,
   };
@@ -79,7 +79,7 @@ function changed({ first, route: name }, { status, routes, history }) {
   const marks = found ? marksOf(history, found) : [];
   const loaded = status?.config.loaded_at;
   // Of more than an hour ago there is the last one alone.
-  if (loaded && !marks.some(([, text]) => text.startsWith("reloaded"))) marks.unshift([loaded, "configuration loaded"]);
+  if (loaded && !marks.some(([, text]) => text.startsWith("Reloaded"))) marks.unshift([loaded, "Configuration loaded"]);
   // Some moments have whole seconds.
   const since = marks.filter(([at]) => parsed(at) + 999 >= parsed(first)).slice(-4);
   const route = routes?.find(one => one.name === name);
@@ -110,7 +110,7 @@ function deadActs(group) {
   const tried = deads.tried.get(group.key);
   const ends = Object.keys(group.ends).sort();
   const acts = ends.map(end => {
-    const filter = { state: ["dead"], route: group.route, ...given({ failure_kind: group.kind, status: group.status }), end };
+    const filter = { state: ["dead"], route: group.route, ...given({ failure_kind: group.kind, status: group.status, upstream: group.upstream }), end };
     const more = ends.length > 1 ? ` ${spaced(end)}` : "";
     return [bulkAction("retry", filter, `Retry ${tried ? "the rest" : "all"}${more}…`, group.count > 1 ? "10/s" : ""), " ",
       bulkAction("drop", filter, `Drop${more}…`), " "];
@@ -127,15 +127,15 @@ function showDead({ groups, isWhole }, found) {
     !isWhole && h("p.note", `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
     table("Dead letters by cause", ["Said", "Kind", "Count.n", "Oldest.n", "Newest.n", "Route", "Ended as", "Since the first died", "Sample", "Act.acts"],
       groups.slice(0, DEAD_GROUPS).map(group => {
-        const { words = "", upstream } = deads.said.get(group.key) || {};
+        const { words = "" } = deads.said.get(group.key) || {};
         const ends = Object.keys(group.ends);
         return {
           key: group.key, cells: [
             h("span", { dir: "auto" }, words.length > 120 ? words.slice(0, 120) + "…" : words || group.title),
-            link(query("/jobs", { state: "dead", route: group.route, failure_kind: group.kind, status: group.status, end: ends.length > 1 ? ""
-              : ends[0] }), group.title),
+            link(query("/jobs", { state: "dead", route: group.route, failure_kind: group.kind, status: group.status, upstream: group.upstream,
+              end: ends.length > 1 ? "" : ends[0] }), group.title),
             grouped(group.count), when(group.oldest, age(group.oldest)), when(group.newest, age(group.newest)),
-            [link(routePath(group.route), group.route), upstream && ` (${upstream})`],
+            [link(routePath(group.route), group.route), group.upstream && ` (${group.upstream})`],
             [most(group.ends), group.doubt && h("span.note", " may have been carried out: ask the upstream first")],
             ["from ", when(group.first, moment(group.first)), " on: ", changed(group, found)],
             link(jobPath(group.sample), group.sample), deadActs(group),

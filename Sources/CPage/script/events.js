@@ -2,7 +2,7 @@
 
 // An event as `waystation events` tells it.
 function eventWords(data) {
-  return joined("  ",
+  return joined(" · ",
     data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
     data.end && `ended as ${data.end}`,
     data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${took(data.wait_ms)}`,

@@ -30,8 +30,9 @@ function hourOf(history, { name, jobs, hour: known }) {
 function marksOf({ started_at: started, began_at: began, reloads }, { marks }) {
   const by = one => one && ` by ${one.user || users.nameOf(one.uid) || `uid ${one.uid}`}`;
   // The first minute begins at about the time of the daemon's start.
-  return [...parsed(started) > parsed(began) - 60000 ? [[started, "the daemon began"]] : [], ...reloads.map(at => [at, joined(": ", "reloaded", live.reloads.get(at))]),
-    ...marks.map(one => [one.at, joined(" ", one.event.replace("waystation.", ""), one.upstream, one.state && spaced(one.state)) + (by(one.by) || "")])]
+  return [...parsed(started) > parsed(began) - 60000 ? [[started, "The daemon began"]] : [], ...reloads.map(at => [at, joined(": ", "Reloaded", live.reloads.get(at))]),
+    ...marks.map(one => [one.at, (daemon.words.mark?.[joined(" ", one.event.replace("waystation.", ""), one.state)] || one.event)
+      .replace(" of UPSTREAM", one.upstream ? ` of ${one.upstream}` : "") + (by(one.by) || "")])]
     .sort(([a], [b]) => parsed(a) - parsed(b));
 }
 

@@ -121,7 +121,7 @@ function showJob({ job, companions: others, content }) {
     }))) : null,
     showContent(job, content),
     section("facts", "The job", sheet([
-      ["Attempts", attemptsOf(job)], ["Answer", job.status && `${job.status} from ${job.source || "?"}`],
+      ["Attempts", attemptsOf(job)], ["Answer", !content?.response && job.status && `${job.status} from ${job.source || "?"}`],
       ["Expires", !isOver(job) && job.expires_at && `${precise(job.expires_at)} (${comingText(job.expires_at)})`],
       ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority],
       ["Version", job.version],

@@ -1,6 +1,6 @@
 // Jobs that match, page by page, and what is done to all of them.
 
-const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "upstream", "label", "created_after",
   "created_before"];
 const WAITING = "scheduled,queued,running,retrying,held";
 const OVER = ["succeeded", "dead", "cancelled", "expired"];
@@ -143,7 +143,7 @@ function jobFilters(values, routes, to) {
     choice("state", "State", [...WAITING.split(","), ...OVER, WAITING]),
     choice("reason", "Waits for", (daemon.words.reason || []).filter(word => !["due", "route_removed"].includes(word))),
     choice("end", "Ended as", known("end")),
-    choice("failure_kind", "Failed by", [...known("failure"), ...own]), text("status", "Status", "503"),
+    choice("failure_kind", "Failed by", [...known("failure"), ...own]), text("status", "Status", "503"), text("upstream", "Upstream", "eu"),
     text("label", "Label", "order=8841"),
     text("created_after", "Since", "1h, or a time"), text("created_before", "Before", "1h, or a time"),
     choice("order", "Order", ["newest", "oldest"]),

@@ -48,7 +48,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
         })))),
     section("counts", "Since the daemon's start",
       sheet([
-        ["Requests", isKnown && `${route.requests}: ${route.succeeded} succeeded, ${route.recovered} of them recovered, ${route.fallbacks} stand-ins, ${route.failed} failed, ${route.cancelled} cancelled`],
+        ["Requests", isKnown && (route.requests > 0 ? `${route.requests}: ${route.succeeded} succeeded, ${route.recovered} of them recovered, ${route.fallbacks} stand-ins, ${route.failed} failed, ${route.cancelled} cancelled` : "none")],
         ["Last failure", failure && failureText(failure)],
         ["Delivery", route.delivery],
         ["Jobs", Object.values(route.jobs).some(Boolean)

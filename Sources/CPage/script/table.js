@@ -53,5 +53,5 @@ function table(caption, titles, found, classes = "", sorting = {}) {
 // Titles and what stands beside them; rows are [title, content], without content left out.
 function sheet(rows) {
   return h("dl.sheet", rows.filter(([, content]) => !isNothing(content)).map(([title, content]) =>
-    h(typeof content === "string" && content.length > 48 ? "div.long" : "div", h("dt", title), h("dd", content))));
+    h(content.length > (Array.isArray(content) ? 1 : 48) ? "div.long" : "div", h("dt", title), h("dd", content))));
 }

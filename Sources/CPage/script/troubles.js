@@ -24,7 +24,7 @@ const failuresText = failures => failures.map(one => `${grouped(one.count)} × $
 
 function troubleCard(trouble) {
   const { id, state, since, cause, relay, remedy, failures_per_minute: rate, waiting, oldest_at: oldest, next_at: next,
-    routes, route_count: count, failures, last_failure: failure, action: order } = trouble;
+    expiring, dying, ends_at: end, routes, route_count: count, failures, last_failure: failure, action: order } = trouble;
   const line = commandOf(trouble);
   const row = (title, ...content) => content.some(part => !isNothing(part)) && h("div", h("dt", title), h("dd", content));
   return h(`article.${state}#${id}`,
@@ -34,9 +34,13 @@ function troubleCard(trouble) {
         routes.length > 8 && h("details#all", h("summary", `all ${grouped(count)}`), routes.slice(8).map(name => [link(routePath(name), name), " "]))]),
     h("dl",
       row("Callers", rate > 0 && [amount(rate), rate === 1 ? " failure" : " failures", " a minute"]),
+      row("Jobs", waiting > 0 && [amount(waiting), waiting === 1 ? " job waits" : " jobs wait", oldest && `, the oldest ${age(oldest)}`, ". "],
+        expiring > 0 && [amount(expiring), expiring === 1 ? " expires" : " expire"], expiring > 0 && dying > 0 && " and ",
+        dying > 0 && [amount(dying), dying === 1 ? " dies" : " die"],
+        end && [" within the hour, the first ", when(end, comingText(end)), "."]),
       row("Attempts", failures.length > 1 && `${failuresText(failures)} failed`),
       row("Last", failure && !cause.includes(failure.detail) && [when(failure.at, `${age(failure.at)} ago`), `: ${failure.detail}`]),
-      row("Relay", relay, waiting > 0 && [" ", amount(waiting), waiting === 1 ? " job waits" : " jobs wait", oldest && `, the oldest ${age(oldest)}`, "."],
+      row("Relay", relay,
         next && parsed(next) > clock.now() && [" Next ", when(next, comingText(next)), "."]),
       // The command stands below.
       row("Do", remedy.replace(line, "").trim())),

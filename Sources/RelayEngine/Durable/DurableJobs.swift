@@ -23,6 +23,7 @@ package final class DurableJobs: Sendable {
     package let operations: Operations
     package let runs: ActionRuns
     package let watch: StoreWatch
+    package let ending: EndingWatch
     let engine: Engine
     let dispatcher: Dispatcher
     private let announcer: Announcer
@@ -46,6 +47,7 @@ package final class DurableJobs: Sendable {
         pauses = audience.pauses
         waiters = audience.waiters
         watch = StoreWatch(store, audience.capacity, audience.engine.time)
+        ending = EndingWatch(store, watch)
         dispatcher = Dispatcher(store, audience, announcer)
         acceptance = Acceptance(dispatcher, audience, watch, digest: digest)
         operations = Operations(store, dispatcher, announcer)

@@ -41,6 +41,8 @@ package struct RouteFacts: Sendable {
     package var jobs: [JobState: Int] = [:]
     /// When its oldest unfinished job was accepted, and when one that failed is due.
     package var (oldest, next): (Int64?, Int64?) = (nil, nil)
+    /// Jobs that expire within the hour, those on hold that do, and those that have their last attempt.
+    package var (expiring, held, dying) = (EndingJobs.Share(), EndingJobs.Share(), EndingJobs.Share())
     package var upstreams: [Upstream] = []
 
     package init(_ name: String, _ condition: RouteCondition? = .ok) {
@@ -78,10 +80,15 @@ extension RouteFacts {
                 waiting, retrying, waiting > 0 ? oldest : nil
             )
             found[0].next = Trouble.earlier(found[0].next, retrying > 0 ? next : nil)
+            // Nothing of a paused route is sent, so that nothing fails.
+            (found[0].expiring, found[0].dying) =
+                pause == nil ? (expiring, dying) : (expiring + self.held, EndingJobs.Share())
             found[0].concerns(name, failures: failuresPerMinute)
         }
         if breaches > 0 { found.append(of(.neverFailsBreached, .route(name)) { $0.count = breaches }) }
-        if held > 0, pause == nil { found.append(of(.jobsHeld, .routes) { $0.count = held }) }
+        if held > 0, pause == nil {
+            found.append(of(.jobsHeld, .routes) { ($0.count, $0.expiring) = (held, self.held) })
+        }
         if let dead = jobs[.dead], dead > 0 { found.append(of(.jobsDead, .routes) { $0.count = dead }) }
         return found
     }

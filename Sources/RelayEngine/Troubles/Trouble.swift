@@ -41,6 +41,8 @@ package struct Trouble: Sendable {
     /// Kept jobs that are not over and not on hold, and those of them that have failed.
     package var (waiting, retrying) = (0, 0)
     package var oldest: Int64?
+    /// Those that expire within the hour, and those that have their last attempt then.
+    package var (expiring, dying) = (EndingJobs.Share(), EndingJobs.Share())
     /// When something is tried or ends.
     package var next: Int64?
     /// Jobs, requests or breaches, as the kind has it.
@@ -101,6 +103,7 @@ package struct Trouble: Sendable {
         failuresPerMinute += other.failuresPerMinute
         waiting += other.waiting
         retrying += other.retrying
+        (expiring, dying) = (expiring + other.expiring, dying + other.dying)
         if let more = other.count { count = (count ?? 0) + more }
         routes.merge(other.routes, uniquingKeysWith: +)
         upstreams.formUnion(other.upstreams)

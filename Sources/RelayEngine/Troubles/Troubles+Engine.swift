@@ -18,7 +18,8 @@ extension Troubles {
             daemon.credentials.append((state.name, kind, since, refusedBy))
         }
         let credentials = Dictionary(daemon.credentials.map { ($0.name, $0.kind) }) { $1 }
-        let pauses = durable.pauses.routes
+        let (pauses, ending) = (durable.pauses.routes, durable.ending.jobs)
+        let end = wall.addingSaturating(EndingWatch.span)
         var jobs: [String: [JobState: Int]] = [:]
         for (group, count) in counters.counts
         where count > 0 && (!group.state.isTerminal || group.state == .dead) {
@@ -39,6 +40,10 @@ extension Troubles {
                 facts.revision = try? RouteRevision(name, engine, durable.pauses).text
             }
             (facts.jobs, facts.oldest, facts.next) = (jobs, counters.oldest[name], counters.next[name])
+            if let ending = ending[name] {
+                (facts.expiring, facts.held) = (ending.expiring, ending.held)
+                facts.dying = entry.map { ending.dying(by: end, $0.route) } ?? facts.dying
+            }
             found += facts.troubles(credentials, wall)
         }
         self.init(found)
@@ -118,4 +123,21 @@ extension RouteFacts {
 
 extension Duration {
     fileprivate var milliseconds: Int64 { saturatedNanoseconds / 1_000_000 }
+}
+
+extension EndingJobs {
+    /// Those that have their last attempt by then where every attempt fails as the last one did.
+    fileprivate func dying(by end: Int64, _ route: Route) -> Share {
+        failed.reduce(Share()) { share, group in
+            let after = route.lastAttempt(
+                afterNextOf: group.kind,
+                group.status,
+                made: group.made,
+                spent: group.spent
+            )
+            guard let after else { return share }
+            let last = group.due.addingSaturating(after.milliseconds)
+            return last <= end ? share + Share(group.count, first: last) : share
+        }
+    }
 }

@@ -33,6 +33,8 @@ package struct Troubles: Sendable {
             if one.failuresPerMinute != other.failuresPerMinute {
                 return one.failuresPerMinute > other.failuresPerMinute
             }
+            let (ending, later) = ((one.expiring + one.dying).count, (other.expiring + other.dying).count)
+            if ending != later { return ending > later }
             if one.oldest != other.oldest { return one.oldest ?? .max < other.oldest ?? .max }
             return $0.rank == $1.rank ? $0.id < $1.id : $0.rank < $1.rank
         }.map(\.trouble)

@@ -36,6 +36,7 @@ extension Job.Failure {
         self.init()
         self.kind = kind.rawValue
         status = stored.failureStatus
+        upstream = stored.failureUpstream
     }
 }
 

@@ -19,6 +19,7 @@ extension APICall {
         case .troubles:
             _ = try query()
             let control = server.control
+            await server.durable.ending.look(server.relay.ports)
             return Answer(200, await control.compose { control.troubles() })
         case .metrics:
             _ = try query()

@@ -86,6 +86,11 @@ enum JobListing {
         JobFilter.statuses,
         "Only jobs whose last failed attempt was answered so."
     )
+    static let upstream = Parameter.text(
+        "upstream",
+        .sought,
+        "Only jobs whose last failed attempt went to an upstream of that name."
+    )
     static let label = Parameter.text("label", .sought, "Only jobs with this label, as key=value.")
     static let createdAfter = Parameter.moment("created_after", "Only jobs accepted then or later.")
     static let createdBefore = Parameter.moment("created_before", "Only jobs accepted before.")
@@ -102,7 +107,8 @@ enum JobListing {
     )
 
     static let parameters: [any QueryParameter] = [
-        route, state, reason, end, failureKind, status, label, createdAfter, createdBefore, order, limit,
+        route, state, reason, end, failureKind, status, upstream, label, createdAfter, createdBefore, order,
+        limit,
         cursor,
     ]
 }

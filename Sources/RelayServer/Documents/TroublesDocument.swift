@@ -99,6 +99,23 @@ extension Trouble: Document {
         .required("failures_per_minute", .count, "Requests of callers.") { $0.failuresPerMinute },
         .required("waiting", .count, "Kept jobs that are neither over nor on hold.") { $0.waiting },
         .optional("oldest_at", .moment, "Of those jobs.") { moment($0.oldest) },
+        .required(
+            "expiring",
+            .count,
+            "Kept jobs that expire within the hour, of the 10,000 that do so first."
+        ) {
+            $0.expiring.count
+        },
+        .required(
+            "dying",
+            .count,
+            "Others that have their last attempt then, where each fails as the one before."
+        ) {
+            $0.dying.count
+        },
+        .optional("ends_at", .moment, "When the first of those does.") {
+            moment(($0.expiring + $0.dying).first)
+        },
         .optional("next_at", .moment, "When something is tried, or ends by itself.") { moment($0.next) },
         .optional("count", .count, "Jobs, requests or breaches, as the kind has it.") { $0.count },
         .required("routes", .list(.route, 0...nameLimit), "Those with most failures first.") { trouble in

@@ -60,7 +60,7 @@ extension OpenAPI {
 
     private static func filterMember(_ name: String) -> Schema {
         switch name {
-        case "route", "failure_kind", "label": .text(JobFilter.textLengths)
+        case "route", "failure_kind", "upstream", "label": .text(JobFilter.textLengths)
         case "state":
             .list(.word(JobFilter.stateWords.map(\.word)), 1...JobState.allCases.count)
         case "reason": .word(JobFilter.reasonWords.map(\.word))

@@ -11,6 +11,8 @@ struct JobQuery {
     var names: [Int64: String] = [:]
     /// Whether damaged records are passed over instead of ending the walk.
     var skipsDamaged = false
+    /// Whether dead jobs are told with the upstream that failed last: a look of its own for each.
+    var tellsUpstreams = false
     /// Steady nanoseconds from which a page is short rather than late.
     var deadline = Int64.max
     /// Rows looked at for one page; a page that ends here is short and has a cursor.
@@ -137,7 +139,10 @@ struct JobQuery {
     private func job(_ position: Int64, _ timeline: StoreClock) throws(StoreError) -> StoredJob? {
         do throws(StoreError) {
             guard let row = try database.jobRow(position), matches(row) else { return nil }
-            let job = row.job(try database.record(position), timeline)
+            var job = row.job(try database.record(position), timeline)
+            if filter.upstream != nil || tellsUpstreams && job.state == .dead, job.failureKind != nil {
+                job.failureUpstream = try database.upstream(of: job.attempts, at: position)
+            }
             return filter.matches(job) ? job : nil
         } catch {
             guard skipsDamaged, error.code == .corrupt else { throw error }
@@ -185,6 +190,15 @@ extension Database {
         guard try select.step() else { return nil }
         guard let row = JobRow(select) else { throw .damaged("the state", "number \(seq)") }
         return row
+    }
+
+    /// Where an attempt of a job went; nil where its record is not there, or damaged.
+    fileprivate func upstream(of number: Int, at seq: Int64) throws(StoreError) -> String? {
+        let select = try statement("SELECT key, record FROM attempt WHERE key = ?")
+        select.bind(1, AttemptKey.make(seq, number))
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        return (try? Attempt(sealed: select.bytes(1), at: select.int(0)))?.upstream
     }
 
     func seq(of id: JobID) throws(StoreError) -> Int64? {

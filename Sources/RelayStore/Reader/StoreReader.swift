@@ -112,6 +112,7 @@ final class StoreReader {
             var query = JobQuery(database: database, filter: filter, order: order, after: after)
             query.names = try routeNames()
             query.deadline = pageEnd
+            query.tellsUpstreams = true
             return try query.page(limit: limit, timeline: shared.timeline)
         }
     }

@@ -112,8 +112,19 @@ struct StatusText {
                 trouble["oldest_at"]?.text.map { ", the oldest for \(moments.ageOfOldest($0))" } ?? ""
             parts.append("\(waiting) job\(waiting == 1 ? " waits" : "s wait")\(oldest)")
         }
+        parts += ending(of: trouble)
         if let next = trouble["next_at"]?.text { parts.append("next \(moments.coming(next))") }
         return parts.joined(separator: "; ")
+    }
+
+    /// How many of its jobs are over soon without success.
+    private func ending(of trouble: JSONValue) -> [String] {
+        let (expiring, dying) = (trouble["expiring"]?.integer ?? 0, trouble["dying"]?.integer ?? 0)
+        guard expiring + dying > 0 else { return [] }
+        let told = [(expiring, "expire"), (dying, "die")].filter { $0.0 > 0 }
+            .map { "\($0) job\($0 == 1 ? " \($1)s" : "s \($1)")" }.joined(separator: " and ")
+        let first = trouble["ends_at"]?.text.map { ", the first \(moments.coming($0))" } ?? ""
+        return ["\(told) within the hour\(first)"]
     }
 
     private func lastFailure(of trouble: JSONValue) -> String? {

@@ -3,7 +3,7 @@ import RelayJSON
 extension Command {
     static let dead = Command(
         "dead",
-        "[--by kind|route] [--route NAME] [OPTION...]",
+        "[--by kind|route|upstream] [--route NAME] [OPTION...]",
         "Shows the jobs that were given up, grouped by what they died of.",
         details: """
             Each group has its count, its oldest and newest job and one to look at; then come the commands that
@@ -11,14 +11,14 @@ extension Command {
 
             """,
         options: [
-            OptionSpec("by", value: "kind|route", "what a group has in common; kind"),
+            OptionSpec("by", value: "kind|route|upstream", "what a group has in common; kind"),
             OptionSpec("route", value: "NAME", "of this route only", completes: .asked([.routes])),
         ] + OptionSpec.list
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 0)
         let style = try ListStyle(arguments)
         guard let by = DeadGroups.Key(rawValue: arguments["by"] ?? "kind") else {
-            throw .usage("--by takes kind or route", of: "dead")
+            throw .usage("--by takes kind, route or upstream", of: "dead")
         }
         var groups = DeadGroups(by: by)
         let progress = Progress("reading dead jobs")

@@ -7,11 +7,14 @@ struct DeadGroups {
         /// The last attempt's kind of failure and its answer's status; for a job that never failed, why it is over.
         case kind
         case route
+        /// The upstream of the last attempt, with its route as `billing/eu`; the route where there was no attempt.
+        case upstream
     }
 
     /// The marks that tell one group from another; jobs that may have been carried out stand apart from the others.
     private struct Identity: Hashable {
         var name: String
+        var upstream: String?
         var status: Int64?
         var doubt: String?
     }
@@ -19,6 +22,7 @@ struct DeadGroups {
     struct Group {
         /// The kind, the end or the route.
         var key: String
+        var upstream: String?
         /// Of the last answer, in a group of a kind.
         var status: Int64?
         /// The end that says that the jobs may have been carried out.
@@ -49,6 +53,7 @@ struct DeadGroups {
         let status = by == .kind ? answered : nil
         let key = Identity(
             name: by == .kind ? kind ?? end : route,
+            upstream: by == .upstream ? job["last_failure"]?["upstream"]?.text : nil,
             status: status,
             doubt: EndReason(rawValue: end).mayHaveActed ? end : nil
         )
@@ -57,6 +62,7 @@ struct DeadGroups {
             groups[key]
             ?? Group(
                 key: key.name,
+                upstream: key.upstream,
                 status: status,
                 doubt: key.doubt,
                 oldest: created,
@@ -85,7 +91,7 @@ struct DeadGroups {
     func text(_ style: ListStyle, route: String?, _ advice: Advice = Advice()) -> String {
         guard !groups.isEmpty else { return "There are no dead jobs.\n" }
         var table = TextTable([
-            (by == .kind ? "KIND" : "ROUTE", .left), ("COUNT", .right), ("OLDEST", .right),
+            (by.rawValue.uppercased(), .left), ("COUNT", .right), ("OLDEST", .right),
             ("NEWEST", .right),
             (by == .kind ? "ROUTES" : "KINDS", .left), ("ENDED AS", .left), ("SAMPLE", .left),
         ])
@@ -107,8 +113,9 @@ struct DeadGroups {
 
     private func commands(_ group: Group, _ route: String?, _ advice: Advice) -> String {
         var clauses = ["state=dead"]
-        if by == .route {
+        if by != .kind {
             clauses.append("route=\(group.key)")
+            if let upstream = group.upstream { clauses.append("upstream=\(upstream)") }
         } else if let route {
             clauses.append("route=\(route)")
         }
@@ -137,7 +144,7 @@ struct DeadGroups {
 
     func document(_ group: Group) -> JSONValue {
         .object([
-            JSONValue.Member(by.rawValue, .string(group.key)),
+            JSONValue.Member(by.rawValue, .string(group.name)),
             JSONValue.Member("status", group.status.map { .number(JSONNumber(Int($0))) } ?? .null),
             JSONValue.Member("ends", counts(group.ends)),
             JSONValue.Member("count", .number(JSONNumber(group.count))),
@@ -156,6 +163,8 @@ struct DeadGroups {
 }
 
 extension DeadGroups.Group {
+    /// `billing/eu`, or what else it is known by.
+    var name: String { key + (upstream.map { "/\($0)" } ?? "") }
     /// `http_status 401`.
-    var title: String { safe(key) + (status.map { " \($0)" } ?? "") }
+    var title: String { safe(name) + (status.map { " \($0)" } ?? "") }
 }

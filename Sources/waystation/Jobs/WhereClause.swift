@@ -11,7 +11,7 @@ struct WhereClause {
     private(set) var text = "all there are"
 
     private static let names = [
-        "route", "state", "reason", "end", "kind", "status", "label", "since", "before",
+        "route", "state", "reason", "end", "kind", "status", "upstream", "label", "since", "before",
     ]
 
     init(ids: [String]) throws(CommandFailure) {
@@ -40,7 +40,7 @@ struct WhereClause {
             let (name, value) = (parts[0], parts[1])
             switch name {
             case "state": states += value.split(separator: "|").map { .string(String($0)) }
-            case "route", "reason", "end", "label": try add(name, value)
+            case "route", "reason", "end", "upstream", "label": try add(name, value)
             case "kind":
                 kind = value
                 try add("failure_kind", value)

@@ -2,6 +2,7 @@ import RelayBase
 import RelayClient
 import RelayInterface
 import RelayJSON
+import RelayJobs
 
 /// The last hour of one route, a line for each minute, with what happened in it.
 func historyTable(_ history: JSONValue, _ moments: Moments) -> TextTable {
@@ -43,11 +44,10 @@ func historyTable(_ history: JSONValue, _ moments: Moments) -> TextTable {
     return table
 }
 
-/// `route.breaker open (eu)`, `route.paused by uid 1000`.
+/// `Circuit breaker of eu opened`, `Paused by uid 1000`.
 private func markText(_ mark: JSONValue) -> String {
-    let state = mark["state"]?.text.map { " " + safe($0) } ?? ""
-    let upstream = mark["upstream"]?.text.map { " (\(safe($0)))" } ?? ""
-    let who = principalText(mark["by"]).map { " by \($0)" } ?? ""
-    return safe(mark["event"]?.text.map { String($0.dropFirst("waystation.".count)) } ?? "?") + state
-        + upstream + who
+    let type = mark["event"]?.text ?? "?"
+    let kind = EventKind.allCases.first { $0.type == type }
+    let told = kind?.mark(mark["state"]?.text, of: mark["upstream"]?.text) ?? type
+    return safe(told) + (principalText(mark["by"]).map { " by \($0)" } ?? "")
 }

@@ -29,7 +29,7 @@ enum PageWords {
             }
             return "\"\(name)\":{\n\(lines.joined(separator: ",\n"))\n}"
         }
-        return "{\n\((kinds + [advice]).joined(separator: ",\n"))\n}\n"
+        return "{\n\((kinds + [marks, advice]).joined(separator: ",\n"))\n}\n"
     }
 
     /// A job's page has the commands that help; an overview says what to do of jobs that are only to be looked at.
@@ -39,6 +39,14 @@ enum PageWords {
         case .state: ["dead", "held", "retrying"].contains(word.name)
         default: word.remedy != "No action is needed."
         }
+    }
+
+    /// The words beside the figures of a route, by event and state.
+    private static var marks: String {
+        let lines = EventKind.allCases.flatMap { kind in
+            kind.marks.map { "\"\(kind.rawValue.name)\($0.state.map { " \($0)" } ?? "")\":\"\($0.text)\"" }
+        }
+        return "\"mark\":{\n\(lines.joined(separator: ",\n"))\n}"
     }
 
     /// The commands of the ends and of the reasons, as `to give up: $drop` where the row has `to give up: waystation jobs

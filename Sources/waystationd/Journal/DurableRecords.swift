@@ -144,6 +144,7 @@ enum DurableRecords {
         if let end = filter.end { words.append("end=\(end.rawValue)") }
         if let kind = filter.failureKind { words.append("failure_kind=\(kind.rawValue)") }
         if let status = filter.failureStatus { words.append("status=\(status.rawValue)") }
+        if let upstream = filter.upstream { words.append("upstream=\(upstream)") }
         if let label = filter.label { words.append("label=\(label)") }
         if let user = filter.user { words.append("uid=\(user)") }
         if let from = filter.createdFrom {

@@ -235,6 +235,13 @@ final class DurableStore: JobStore {
 
     func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] { try await inner.unfinishedByUser() }
 
+    func ending(
+        by end: Int64,
+        of routes: [String]
+    ) async throws(StoreError) -> [String: EndingJobs] {
+        try await inner.ending(by: end, of: routes)
+    }
+
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
 
     func pauses() async throws(StoreError) -> [String: RoutePause] {

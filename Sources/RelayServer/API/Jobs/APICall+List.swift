@@ -66,7 +66,7 @@ extension JobFilter {
 
     fileprivate init(_ query: Query) throws(Problem) {
         self.init()
-        for parameter in [JobListing.route, JobListing.failureKind, JobListing.label] {
+        for parameter in [JobListing.route, JobListing.failureKind, JobListing.upstream, JobListing.label] {
             guard let text = query[parameter], !JobFilter.textLengths.contains(text.utf8.count) else {
                 continue
             }
@@ -78,6 +78,7 @@ extension JobFilter {
         end = try query.value(JobListing.end)
         failureKind = query[JobListing.failureKind].map { FailureKind(rawValue: $0) }
         failureStatus = try query.value(JobListing.status).map { Status(rawValue: UInt16($0)) }
+        upstream = query[JobListing.upstream]
         label = query[JobListing.label]
         createdFrom = try query.value(JobListing.createdAfter)
         createdBefore = try query.value(JobListing.createdBefore)

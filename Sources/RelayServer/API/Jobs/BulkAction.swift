@@ -32,7 +32,7 @@ struct BulkAction {
     /// Those of a run, which counts nothing and goes on by itself.
     static let runMembers = ["action", "filter", "unknown", "superseded", "rate", "seen", "reason"]
     static let filterMembers = [
-        "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+        "route", "state", "reason", "end", "failure_kind", "status", "upstream", "label", "created_after",
         "created_before", "ids",
     ]
     /// The forms of a rate and a cursor, as regular expressions.
@@ -118,6 +118,7 @@ struct BulkAction {
                 let message = "status is a whole number from 100 to 999"
                 filter.failureStatus = reader.number(value, pointer, JobFilter.statuses, message)
                     .map { Status(rawValue: UInt16($0)) }
+            case "upstream": filter.upstream = reader.text(value, pointer)
             case "label": filter.label = reader.text(value, pointer)
             case "reason": filter.reason = reader.word(value, pointer, JobFilter.reasonWords)
             case "end": filter.end = reader.word(value, pointer, JobFilter.endWords)

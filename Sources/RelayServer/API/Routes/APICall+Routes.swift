@@ -29,7 +29,8 @@ extension APICall {
         for start in stride(from: 0, to: table.count, by: RouteTable.piece) {
             rows += await server.control.compose { table.rows(from: start) }
         }
-        return Answer(200, table.document(rows))
+        let told = rows
+        return Answer(200, await server.control.compose { table.document(told) })
     }
 
     /// One route, after an operator's word when the call brings one.
