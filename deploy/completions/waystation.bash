@@ -5,7 +5,7 @@ _waystation_options() {
     case $1 in
         '') echo '--socket --output -o --quiet -q --no-headers --utc --version --help' ;;
         'status') echo '--output -o --utc --socket --help' ;;
-        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --fail -f --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
+        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --any --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
         'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'dead') echo '--by --route --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'explain') echo '--output -o --utc --socket --help' ;;

@@ -34,6 +34,7 @@ struct RouteCheck {
         }
         checkEntries(&reading)
         checkErrorDocuments(&reading)
+        checkQuickAnswers(&reading)
         checkRepeats(&reading)
         checkKeptAnswers(&reading)
         if policy.neverFails, isDurable {

@@ -22,7 +22,10 @@ extension ConfigurationTable {
         trafficFields
         Field("max_attempts", .integer(1...100), \.policy.maxAttempts) {
             "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the wire "
-                + "do not count here; they do in the max_attempts of a rule, and a request makes 100 of them at most."
+                + "do not count here; they do in the max_attempts of a rule, and a request makes 100 of them at most. One "
+                + "attempt may be on the wire twice: where a kept connection closes before a byte of the answer, a request "
+                + "that is safe to repeat goes out again on a connection made for it, within the time of the attempt, whose "
+                + "record says so (resent), and that is no attempt of its own."
         }
         Field("idempotency", idempotency.kind, \.policy.idempotency) {
             "A key that makes repeating requests safe."

@@ -84,7 +84,11 @@ extension ExecutionMachine {
             step = .recover(failure, inbound.response)
             return
         }
-        answer = outgoing(inbound.response)
+        var response = outgoing(inbound.response)
+        if failure.kind == .apiError, let status = judge.callerStatus(of: response) {
+            response.status = status
+        }
+        answer = response
         note(failure, inbound.response.fields, moment)
     }
 

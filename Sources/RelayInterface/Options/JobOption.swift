@@ -62,7 +62,10 @@ package final class JobOption: Sendable {
         JobOption(
             "Waystation-Max-Attempts",
             .integer(\.maxAttempts, 1...100),
-            "Let at most so many attempts reach the wire, the first one included."
+            "Let at most so many attempts reach the wire, the first one included.",
+            "Where the route allows fewer, the answer has a field of this name with that number, and so has a kept job's "
+                + "document, as max_attempts. A kept connection that closes unanswered is made anew within one attempt "
+                + "(max_attempts of waystation.json(5))."
         ),
         JobOption(
             "Waystation-Fallback",
