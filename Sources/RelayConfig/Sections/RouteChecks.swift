@@ -35,6 +35,7 @@ struct RouteCheck {
         checkEntries(&reading)
         checkErrorDocuments(&reading)
         checkQuickAnswers(&reading)
+        checkConstrained(&reading)
         checkRepeats(&reading)
         checkKeptAnswers(&reading)
         if policy.neverFails, isDurable {

@@ -139,7 +139,8 @@ extension ExecutionMachine {
     }
 
     private mutating func keep(_ response: HTTPResponse) {
-        guard context.route.policy.response.keepsLastGood != nil, let key = asked.flatMap(AnswerKey.init)
+        guard context.route.policy.response.keepsLastGood != nil, !isLight,
+            let key = asked.flatMap(AnswerKey.init)
         else { return }
         if case .stream = response.body { return }
         notes.append(.answered(response, key))

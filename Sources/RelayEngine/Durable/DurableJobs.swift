@@ -19,6 +19,7 @@ package final class DurableJobs: Sendable {
     package let store: any JobStore
     package let feed: EventFeed
     package let pauses: RoutePauses
+    let network: NetworkHolds
     package let acceptance: Acceptance
     package let operations: Operations
     package let watch: StoreWatch
@@ -43,6 +44,7 @@ package final class DurableJobs: Sendable {
         feed = audience.feed
         capacity = audience.capacity
         pauses = audience.pauses
+        network = audience.network
         waiters = audience.waiters
         watch = StoreWatch(store, audience.capacity, audience.engine.time)
         dispatcher = Dispatcher(store, audience, announcer)
@@ -52,8 +54,11 @@ package final class DurableJobs: Sendable {
         configure(settings)
     }
 
-    // The pauses know the announcer, which knows them.
-    deinit { pauses.stop() }
+    // The pauses know the announcer, which knows them; so do the holds of the network.
+    deinit {
+        pauses.stop()
+        network.stop()
+    }
 
     /// The store is not open yet: whoever asks for what it holds is refused with that.
     package func standBy(_ refusal: StoreError) async {
@@ -73,6 +78,7 @@ package final class DurableJobs: Sendable {
         try await patiently { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
+        network.start(store, announcer, first.ports)
         dispatcher.start(on: loops)
         sweeper.start(on: first.ports)
     }
@@ -101,7 +107,11 @@ package final class DurableJobs: Sendable {
         configure(settings)
         pauses.configured()
         dispatcher.configured()
+        network.changed(always: true)
     }
+
+    /// The network is constrained now, or not any more; called on any thread.
+    package func networkChanged() { network.changed() }
 
     private func configure(_ settings: Settings) {
         capacity.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)

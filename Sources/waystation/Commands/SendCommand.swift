@@ -121,6 +121,7 @@ extension OptionValue {
         case .integer(_, let range): "\(range.lowerBound)-\(range.upperBound)"
         case .urgency: "\(OptionValue.urgencies.lowerBound)-\(OptionValue.urgencies.upperBound)"
         case .onOff: "on|off"
+        case .constrained: OptionValue.constrainedWords.joined(separator: "|")
         case .moment: "TIME"
         case .key: "KEY"
         case .labels: "NAME=VALUE"
