@@ -15,6 +15,7 @@ package final class Engine: Sendable {
     private let versions = Atomic<UInt64>(0)
     package var version: UInt64 { versions.load(ordering: .acquiring) }
     private let draining = Atomic<Bool>(false)
+    private let network = Mutex<(@Sendable () -> Bool)?>(nil)
     let running = Atomic<Int>(0)
     let cutOff = Atomic<Int>(0)
     package let callers = CallerShares()
@@ -43,6 +44,18 @@ package final class Engine: Sendable {
         current.withLock { $0 = snapshot }
         versions.add(1, ordering: .releasing)
     }
+
+    /// Has `source` tell from now on whether the network is constrained; it never is without one.
+    package func asksForNetwork(_ source: @escaping @Sendable () -> Bool) {
+        network.withLock { $0 = source }
+    }
+
+    private var isConstrained: Bool { network.withLock { $0 }?() ?? false }
+
+    private static let constrained = Problem(
+        .networkConstrained,
+        "the network is constrained, and the job is refused then (constrained, waystation-constrained)"
+    )
 
     /// From now on new requests are refused with `draining`.
     package func drain() { draining.store(true, ordering: .relaxed) }
@@ -117,6 +130,8 @@ package final class Engine: Sendable {
         let isDurable = terms.wantsDurable || entry.route.policy.delivery.mode == .durable
         if isDurable {
             try terms.durable.check(now, longest: entry.route.policy.delivery.expiresAfter, terms.options)
+            let use = max(entry.route.policy.constrained, terms.options.constrained)
+            if use == .refuse, isConstrained { throw Engine.constrained }
         }
         let moment = time.now()
         if !isDurable, let pause = entry.state.pause(at: moment) { throw Engine.paused(pause, moment) }

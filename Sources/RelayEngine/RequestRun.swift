@@ -22,6 +22,8 @@ package final class RequestRun {
     private var lease: Lease?
     /// How long it waited for its permit.
     private var permitWait: Duration?
+    /// Whether it has waited for the network and need not any more, as its route is now.
+    private var isCleared = false
     /// The memory that its answer takes.
     private var reservation: MemoryReservation?
     @safe @exclusivity(unchecked) private var stage: Stage
@@ -31,6 +33,8 @@ package final class RequestRun {
         /// In the queue for a permit.
         case queued(RouteState.PermitTicket, Body)
         case permitted(Body)
+        /// Until the network is not constrained any more.
+        case constrained(Body)
         /// Its body, which is held by who sends it, is being collected.
         case collecting
         case underWay(Execution)
@@ -112,7 +116,7 @@ package final class RequestRun {
         enter()
         if case .permitted(let body) = stage, body.isAtHand { start() }
         switch stage {
-        case .new, .queued, .permitted, .collecting: return .waits
+        case .new, .queued, .permitted, .constrained, .collecting: return .waits
         case .underWay(let execution): return execution.goOn(receiver)
         case .ended, .answering, .over: return .ended
         }
@@ -132,6 +136,7 @@ package final class RequestRun {
     /// Goes on from wherever it stands, and waits for what has to be waited for.
     package func finish() async -> Outcome {
         if case .new = stage { enter() }
+        while case .constrained(let body) = stage { await waitForNetwork(body) }
         if case .queued(let ticket, let body) = stage { await wait(ticket, body) }
         if case .permitted(let body) = stage {
             stage = .collecting
@@ -158,7 +163,7 @@ package final class RequestRun {
         switch stage {
         case .underWay(let ended): (outcome, execution) = (ended.outcome, ended)
         case .ended(let ended): outcome = ended
-        case .new, .queued, .permitted, .collecting, .answering, .over:
+        case .new, .queued, .permitted, .constrained, .collecting, .answering, .over:
             preconditionFailure("a request has one outcome, at its end")
         }
         stage = .over
@@ -182,7 +187,7 @@ package final class RequestRun {
     /// Whether its outcome is with who asked for it.
     package var isOver: Bool {
         switch stage {
-        case .new, .queued, .permitted, .collecting, .underWay, .ended: false
+        case .new, .queued, .permitted, .constrained, .collecting, .underWay, .ended: false
         case .answering, .over: true
         }
     }
@@ -224,6 +229,10 @@ package final class RequestRun {
             stage = .ended(Outcome(admission.context, crowding(crowd)))
             return
         }
+        if admission.context.constrainedUse == .wait, !isCleared, relay.ports.isConstrained() {
+            stage = .constrained(body)
+            return
+        }
         let streams = admission.state.hasStreams && admission.wantsStream
         switch admission.state.enter(
             admission.caller,
@@ -256,6 +265,7 @@ package final class RequestRun {
         case .success(let execution):
             execution.ticket = ticket
             execution.keeper = keeper
+            execution.isCleared = isCleared
             return .underWay(execution)
         case .failure(let failure):
             return .ended(Outcome(admission.context, failure, sentOnceBecause: body.sentOnceBecause))
@@ -352,6 +362,58 @@ package final class RequestRun {
                 + "none ended before the deadline (concurrency)"
             : "no permit of the route was free before the deadline (concurrency)"
         return Failure(.deadlineExceeded, sent: .neverSent, words)
+    }
+}
+
+// Waiting for the network, without a permit: those that wait take none from others.
+extension RequestRun {
+    /// How long until it is looked again whether the network is still constrained.
+    private static let look: Duration = .milliseconds(250)
+
+    /// Waits until the network is not constrained, or the route has it wait no more, and then for its turn.
+    @inline(never)
+    private func waitForNetwork(_ body: Body) async {
+        guard let place = admission.state.waitForNetwork(admission.caller) else {
+            stage = .ended(Outcome(admission.context, noPlace))
+            return
+        }
+        defer { withExtendedLifetime(place) {} }
+        let (time, deadline) = (relay.ports.time, admission.deadline(since: head, moved: moved))
+        while let use = presentUse, relay.ports.isConstrained() {
+            let now = time.now()
+            guard use != .refuse, now < deadline, !Task.isCancelled else {
+                stage = .ended(Outcome(admission.context, missedNetwork))
+                return
+            }
+            try? await time.sleep(until: min(deadline, now.advanced(by: RequestRun.look)))
+        }
+        isCleared = presentUse == nil
+        stage = .new(body)
+        enter()
+    }
+
+    /// What the configuration in force, which may be a later one than its own, makes of it; nil where it is sent.
+    private var presentUse: ConstrainedUse? {
+        guard let route = engine.snapshot.routes[admission.route.name]?.route else { return .wait }
+        let use = max(route.policy.constrained, admission.context.options.constrained)
+        // A lighter form that it was not admitted with is none of its own.
+        if use == .light { return admission.context.lightRequest == nil ? .wait : nil }
+        return use == .send ? nil : use
+    }
+
+    private var missedNetwork: Failure {
+        if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller hung up") }
+        return .networkConstrained(admission.context)
+    }
+
+    private var noPlace: Failure {
+        var failure = Failure(
+            .overloaded,
+            sent: .neverSent,
+            "as many requests of the route wait for a network that is not constrained as may (concurrency.max_pending_requests)"
+        )
+        failure.retryAfter = .seconds(1)
+        return failure
     }
 }
 

@@ -4,7 +4,7 @@ package import RelayBase
 package enum ActionOrigin: Hashable, Sendable {
     /// Somebody, nil when the kernel has no name for them, to this job or to every one that matches.
     case user(Principal?, isBulk: Bool)
-    /// The end of their route's pause.
+    /// The end of their route's pause, or of a constrained network.
     case pause
 }
 

@@ -50,7 +50,7 @@ package struct JobChange: Sendable {
         case unawaited
         /// Somebody acted on it; nil when the kernel has no name for them.
         case action(JobAction, by: UInt32?)
-        /// Its route was paused or goes on.
+        /// Its route was paused or goes on, or the network is not constrained any more.
         case pause
     }
 }

@@ -123,17 +123,20 @@ extension JobRecord {
         package var attemptTimeout: Duration?
         package var maxAttempts: Int?
         package var allowsFallback = true
+        package var constrained = ConstrainedUse.send
 
         package init(
             timeout: Duration? = nil,
             attemptTimeout: Duration? = nil,
             maxAttempts: Int? = nil,
-            allowsFallback: Bool = true
+            allowsFallback: Bool = true,
+            constrained: ConstrainedUse = .send
         ) {
             self.timeout = timeout
             self.attemptTimeout = attemptTimeout
             self.maxAttempts = maxAttempts
             self.allowsFallback = allowsFallback
+            self.constrained = constrained
         }
     }
 }

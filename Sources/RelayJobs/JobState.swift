@@ -66,6 +66,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
     case operatorHold = 8
     case credentials = 9
     case throttled = 10
+    case networkConstrained = 11
 
     /// The word of the API, the commands and the journal.
     package var name: String {
@@ -80,6 +81,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
         case .operatorHold: "operator_hold"
         case .credentials: "credentials"
         case .throttled: "throttled"
+        case .networkConstrained: "network_constrained"
         }
     }
 }

@@ -16,6 +16,11 @@ extension RoutePolicy {
             if: upstreams.count { $0.use == .whenConstrained } > 1,
             "two upstreams take the first one's place while the network is constrained"
         )
+        try refuse(
+            if: constrained == .light && lightRequest == nil,
+            "constrained is .light, and there is no lightRequest",
+            "say what is lighter"
+        )
         try refuse(if: !(1...100).contains(maxAttempts), "maxAttempts is \(maxAttempts)", "choose 1 to 100")
         try checkTimes()
         try check(idempotency.header, "idempotency.header")

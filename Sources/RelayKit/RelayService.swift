@@ -249,6 +249,8 @@ extension JobOptions {
         attemptTimeout = options.attemptTimeout
         maxAttempts = options.maxAttempts
         allowsFallback = options.allowsFallback
+        constrained = options.constrained
+        lightRequest = options.lightRequest
         hasIdempotencyKey = options.isRepeatable
     }
 }

@@ -29,7 +29,7 @@ class CommandTest(RelayTest):
             env={**os.environ, **(environment or {})}, **options)
         return done.returncode, done.stdout, done.stderr
 
-    def test_send_fail_takes_the_relays_word_for_what_a_success_is(self):
+    def test_send_takes_the_relays_word_for_what_a_success_is(self):
         relay = self.new_relay({"up": route(
             self.upstream.url, success={"status": ["200", "404"]},
             api_error={"require": ["/error"], "statuses": "any", "code": "/error"})}).start()
@@ -43,10 +43,10 @@ class CommandTest(RelayTest):
             got = relay.ask("GET", f"/r/up/{path}")
             self.assertEqual(got.all("Waystation-Outcome"), [outcome], got)
             self.assertEqual(relay.job(got)["outcome"], outcome)
-            ended, _, said = self.run_command("send", "up", path, "--fail", "--socket", relay.jobs)
+            ended, _, said = self.run_command("send", "up", path, "--socket", relay.jobs)
             self.assertEqual(ended, code, said)
-        self.assertEqual(self.run_command("send", "up", "hidden", "--socket", relay.jobs)[0], 0)
-        said = self.run_command("send", "up", "hidden", "--fail", "--socket", relay.jobs)[2]
+        self.assertEqual(self.run_command("send", "up", "hidden", "--any", "--socket", relay.jobs)[0], 0)
+        said = self.run_command("send", "up", "hidden", "--socket", relay.jobs)[2]
         self.assertRegex(said, r"answered 200, which the route's rules call a failure; why: waystation explain \w{26}")
 
     def test_send_tells_of_the_relays_own_answers_and_does_not_call_them_a_success(self):
@@ -60,9 +60,9 @@ class CommandTest(RelayTest):
                 self.assertEqual(ended, code, errors)
                 self.assertIn(told, errors)
                 self.assertIn(json.loads(said)["code"], told)
-        # An upstream's own 404 is its answer.
+        # An upstream's own 404 is its answer, for whoever takes any.
         self.upstream.on("/none", answer(404, "none"))
-        self.assertEqual(self.run_command("send", "up", "none", "--socket", relay.jobs), (0, "none", ""))
+        self.assertEqual(self.run_command("send", "up", "none", "--any", "--socket", relay.jobs), (0, "none", ""))
 
     def test_send_streams_what_is_too_large_to_be_held(self):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
@@ -150,7 +150,7 @@ class CommandTest(RelayTest):
                 [command, *words], capture_output=True, text=True, timeout=20, env={**os.environ, **environment},
                 user=65534, group=65534, extra_groups=[])
             return done.returncode, done.stdout, done.stderr
-        code, _, said = run("send", "up", "bad", "-d", "x", "--fail")
+        code, _, said = run("send", "up", "bad", "-d", "x")
         self.assertEqual(code, 6)
         advised = re.search(r"why: waystation (.*)\n", said)[1].split()
         code, said, errors = run(*advised)

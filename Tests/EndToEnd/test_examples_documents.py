@@ -16,6 +16,7 @@ CAPABILITIES = """
     prepare idempotency-key date quick_recovery $header $status api_error error_types treat_as_status
     refresh_credentials require fail content_type unwrap wrap empty redirects:return redirects:follow cache_last_good
     as:stale as:placeholder as:fallback failover cooldown when_constrained file_exists control
+    constrained:wait constrained:refuse thumbnails
     oauth2_client_credentials credential honor_retry_after max_retry_after backoff pins enforce:true enforce:false until
     never_fails retry respond each:job each:attempt
     mode:durable expires_after ordering:key ordering:route keep_requests:on_failure retention max_queued_jobs window

@@ -213,6 +213,28 @@ class Constrained(ExampleTest):
             self.assertEqual(job["attempts"][0]["upstream"], "light")
         self.assertEqual(self.first.requests, [])
 
+    # clauses: UC-21, UC-24
+    def test_a_lighter_form_takes_the_place_of_a_request_below_the_same_base(self):
+        self.first.on("/cat.png", answer(200, "full"))
+        self.first.on("/low/cat.png", answer(200, "small"))
+        for state, body in ("off", b"full"), ("on", b"small"):
+            self.say(state)
+            self.assertEqual(self.relay.ask("GET", "/r/thumbnails/cat.png?size=full").body, body)
+        self.assertEqual(self.first.seen("/low/cat.png")[0].target, "/low/cat.png?size=small")
+
+    # clauses: UC-21, UC-22
+    def test_videos_are_refused_and_reports_wait(self):
+        self.first.on("/v", answer(200, "video"))
+        self.first.on("/r", answer(200, "report"))
+        self.say("on")
+        self.assert_problem(self.relay.ask("GET", "/r/videos/v"), 503, "network_constrained")
+        got = self.relay.ask("GET", "/r/reports/r", [("Prefer", "respond-async")])
+        eventually(lambda: self.relay.job(got).get("reason") == "network_constrained", "the report is held")
+        self.assertEqual(self.first.seen("/v") + self.first.seen("/r"), [])
+        self.say("off")
+        eventually(lambda: self.relay.job(got)["state"] == "succeeded", "the report goes on")
+        self.assertEqual(self.relay.ask("GET", "/r/videos/v").body, b"video")
+
 
 if __name__ == "__main__":
     unittest.main()

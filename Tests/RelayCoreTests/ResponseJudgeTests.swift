@@ -270,7 +270,12 @@ struct ResponseJudgeTests {
     func empty() {
         #expect(name(verdict(200) { $0.response.empty = .error }) == "empty_response")
         #expect(name(verdict(200) { $0.response.expectsJSON = true }) == "success")
-        #expect(name(verdict(204) { $0.response.empty = .error }) == "success")
+        #expect(name(verdict(204) { $0.response.empty = .error }) == "empty_response")
+        let named = verdict(204) {
+            $0.response.empty = .error
+            $0.success.statuses = StatusSet(codes: [204], classes: [.success])
+        }
+        #expect(name(named) == "success")
         #expect(name(verdict(200, method: .head) { $0.response.empty = .error }) == "success")
     }
 

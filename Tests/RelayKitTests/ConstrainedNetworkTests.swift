@@ -125,4 +125,101 @@ struct ConstrainedNetworkTests {
         let sent = try await send(Condition(true), [.answer(200)]) { $0.upstreams.remove(at: 1) }
         #expect(sent.upstreams == ["full"])
     }
+
+    @Test(
+        "A request is refused, unsent, by its own word or the policy's, whichever sends less",
+        .clauses("UC-21", "UC-22"),
+        arguments: [
+            (.send, .refuse, true), (.refuse, .send, true), (.refuse, .wait, true), (.wait, .refuse, true),
+            (.send, .send, false),
+        ] as [(ConstrainedUse, ConstrainedUse, Bool)]
+    )
+    func refused(policy: ConstrainedUse, own: ConstrainedUse, isRefused: Bool) async throws {
+        var options = RequestOptions()
+        options.constrained = own
+        let sent = try await send(Condition(true), [.answer(200)], options: options) {
+            $0.upstreams.remove(at: 1)
+            $0.constrained = policy
+        }
+        #expect(sent.outcome.failure?.kind == (isRefused ? .networkConstrained : nil))
+        #expect(sent.outcome.failure?.sent == (isRefused ? .neverSent : nil))
+        #expect(sent.targets.isEmpty == isRefused)
+        let calm = try await send(Condition(false), [.answer(200)], options: options) {
+            $0.constrained = policy
+        }
+        #expect(calm.outcome.failure == nil && calm.targets.count == 1)
+    }
+
+    @Test(
+        "A request waits until the network is not constrained, or for all of its time",
+        .clauses("UC-21"),
+        arguments: [(2, true), (60, false)]
+    )
+    func waits(seconds: Int, isSent: Bool) async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport([.answer(200)], time: time)
+        let began = time.now()
+        let service = try RelayService(
+            RoutePolicy(upstreams: [try Upstream("https://img.example/")]),
+            transport: transport,
+            time: time,
+            entropy: SeededEntropy(),
+            isConstrained: { began.duration(to: time.now()) < .seconds(seconds) }
+        )
+        let outcome = await service.outcome(of: Request<HTTPResponse>(.get, "7.png").constrained(.wait))
+        #expect(outcome.failure?.kind == (isSent ? nil : .networkConstrained))
+        #expect(transport.sent.count == (isSent ? 1 : 0))
+        let waited = began.duration(to: time.now())
+        #expect(isSent ? waited >= .seconds(2) && waited < .seconds(3) : waited <= .seconds(30))
+    }
+
+    @Test(
+        "The lighter form keeps key, method and content, and each attempt has the form that fits",
+        .clauses("UC-21")
+    )
+    func light() async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport([.answer(503), .answer(503), .answer(200)], time: time)
+        let condition = Condition(true, flips: true)
+        var policy = RoutePolicy(upstreams: [try Upstream("https://img.example/base/")])
+        policy.recovery = [.backoff(methods: .any)]
+        let service = try RelayService(
+            policy,
+            transport: transport,
+            time: time,
+            entropy: SeededEntropy(),
+            observers: [condition],
+            isConstrained: { condition.now }
+        )
+        let light = try LightRequest(
+            path: "low/{path}",
+            query: ["size": "s m"],
+            headers: ["Accept": "image/webp"]
+        )
+        let request = Request<HTTPResponse>(
+            .put,
+            "7.png",
+            query: ["size": "full"],
+            headers: ["Idempotency-Key": "k", "Accept": "*/*"]
+        )
+        let outcome = await service.outcome(of: request.constrained(light))
+        #expect(outcome.failure == nil)
+        let (low, full) = ("/base/low/7.png?size=s%20m", "/base/7.png?size=full")
+        #expect(transport.sent.map(\.target) == [low, full, low])
+        #expect(transport.sent.map { $0.fields[.accept] } == ["image/webp", "*/*", "image/webp"])
+        #expect(transport.sent.allSatisfy { $0.method == .put && $0.fields[.idempotencyKey] == "k" })
+    }
+
+    @Test(
+        "A lighter form that is another request is refused",
+        arguments: [
+            ("../x", [:]), ("a/./b", [:]), ("a/%2E%2e/b", [:]), ("a?b", [:]), ("", [:]),
+            ("{path}{path}", [:]),
+            (nil, ["Authorization": "x"]), (nil, ["idempotency-key": "x"]), (nil, ["Host": "x"]),
+            (nil, ["Cookie": "x"]),
+        ] as [(String?, [String: String])]
+    )
+    func anotherRequest(path: String?, headers: [String: String]) {
+        #expect(throws: Refusal.self) { try LightRequest(path: path, headers: headers) }
+    }
 }

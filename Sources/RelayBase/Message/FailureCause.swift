@@ -50,7 +50,8 @@ extension Failure {
         // Its time was over on this side of the wire, as when the disk was slow to take its record.
         case .httpResponseTimeout: sent == .neverSent
         case .preparation, .credentialsFailed, .overloaded, .connectionLimitReached, .destinationIPProhibited,
-            .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited, .storedBodyCorrupt,
+            .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited, .networkConstrained,
+            .storedBodyCorrupt,
             .storedBodyUnread,
             .attemptUnrecorded:
             true

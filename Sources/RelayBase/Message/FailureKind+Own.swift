@@ -177,6 +177,13 @@ extension FailureKind {
             rate_limit has no turn before it.
             Do: Wait as Retry-After says; send less, give requests more time, or have them kept.
             """
+        case networkConstrained = """
+            network_constrained
+            The network counts as constrained, and nothing was sent.
+            Causes: The route's constrained, or the request's Waystation-Constrained, says refuse; or wait, and it was \
+            constrained for all of the request's time.
+            Do: See why it counts as constrained: waystation constrained
+            """
         case credentialsFailed = """
             credentials_failed
             The route's credential could not be obtained, so nothing was sent; or the upstream refuses even a new one.

@@ -93,6 +93,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let breakerOpen = FailureKind(.breakerOpen)
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
     public static let rateLimited = FailureKind(.rateLimited)
+    /// The network is constrained, and the request or its route sends nothing then.
+    public static let networkConstrained = FailureKind(.networkConstrained)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureKind(.credentialsFailed)
     /// The job's time was up.

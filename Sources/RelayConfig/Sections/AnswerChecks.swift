@@ -28,6 +28,23 @@ extension RouteCheck {
             )
         }
     }
+
+    /// A quick recovery makes a success: an answer that tells of a failure is none, unless the route takes it for one.
+    func checkQuickAnswers(_ reading: inout ReadContext) {
+        guard let list = node["quick_recovery"]?.value else { return }
+        for (index, element) in list.elements.enumerated() {
+            guard case .number(let number)? = element["as"]?.value["status"]?.value.content,
+                let code = number.int64, (400...599).contains(code)
+            else { continue }
+            if policy.success.statuses.contains(Status(rawValue: UInt16(code))) { continue }
+            reading.error(
+                "a quick recovery makes a success of a failure, and \(code) tells of a failure",
+                at: node.location("quick_recovery", "\(index)", "as", "status"),
+                hint: "write a status below 400, or answer with a rule of \"recovery\": "
+                    + "\"respond\": {\"as\": \"fallback\", \"status\": \(code)}"
+            )
+        }
+    }
 }
 
 extension BodyCheck.Condition {

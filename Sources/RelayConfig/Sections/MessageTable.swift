@@ -84,7 +84,34 @@ extension ConfigurationTable {
             Field("statuses", .statusesOrAny, \.statuses) { "Statuses on which the body is looked at." }
             Field("code", .pointer, \.code) { "Where the upstream's own error code stands." }
             Field("title", .pointer, \.title) { "Where its text stands." }
+            Field("status", callerStatus, \.callerStatus) {
+                "The status under which callers get an error document whose own status tells of no failure, as a 200 does: "
+                    + "a number, or where the document names it. The document, with the upstream's code and title, stays as "
+                    + "it is. Without the key it keeps its status, and Waystation-Outcome alone tells that it is a failure. "
+                    + "Rules, attempts and metrics go by the upstream's own status."
+            }
         }.kind
+    }
+
+    private static var callerStatus: ValueKind<APIErrorRule.CallerStatus> {
+        let failing = ValueKind<Int>.integer(400...599)
+            .map({ Status(rawValue: UInt16($0)) }, back: { Int($0.rawValue) })
+        let named = Section(
+            "api_error_status",
+            "Where an error document names the status of its failure.",
+            of: APIErrorRule.CallerStatus(502, at: nil)
+        ) {
+            Field("json", .pointer, \.pointer, isRequired: true) {
+                "Pointer to the status, a number or text of digits."
+            }
+            Field("default", failing, \.status, isRequired: true) {
+                "The status where nothing from 400 to 599 stands there."
+            }
+        }.kind
+        return ValueKind(.either(failing.shape, named.shape)) { node, _, reading in
+            if case .object = node.content { return named.read(node, nil, &reading) }
+            return failing.read(node, nil, &reading).map { APIErrorRule.CallerStatus($0) }
+        }
     }
 
     private static var quickRecovery: ValueKind<QuickRecoveryRule> {

@@ -138,14 +138,18 @@ extension ConfigurationTable {
         )
     }
 
-    /// Warns of a credential that would cross the network in the clear.
-    static func checkPlainHTTP(_ url: UpstreamURL, at place: JSONNode.Location, _ reading: inout ReadContext)
-    {
+    /// Warns of what would cross the network in the clear.
+    static func checkPlainHTTP(
+        _ url: UpstreamURL,
+        _ message: String = "the credential crosses the network unencrypted",
+        at place: JSONNode.Location,
+        _ reading: inout ReadContext
+    ) {
         if url.isTLS || url.host == "localhost" || url.address.map(SpecialAddresses.isLoopback) == true {
             return
         }
         reading.warn(
-            "the credential crosses the network unencrypted",
+            message,
             at: place,
             hint: "use https if the upstream can"
         )

@@ -34,6 +34,8 @@ struct RouteCheck {
         }
         checkEntries(&reading)
         checkErrorDocuments(&reading)
+        checkQuickAnswers(&reading)
+        checkConstrained(&reading)
         checkRepeats(&reading)
         checkKeptAnswers(&reading)
         if policy.neverFails, isDurable {

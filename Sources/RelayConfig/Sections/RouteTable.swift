@@ -22,7 +22,10 @@ extension ConfigurationTable {
         trafficFields
         Field("max_attempts", .integer(1...100), \.policy.maxAttempts) {
             "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the wire "
-                + "do not count here; they do in the max_attempts of a rule, and a request makes 100 of them at most."
+                + "do not count here; they do in the max_attempts of a rule, and a request makes 100 of them at most. One "
+                + "attempt may be on the wire twice: where a kept connection closes before a byte of the answer, a request "
+                + "that is safe to repeat goes out again on a connection made for it, within the time of the attempt, whose "
+                + "record says so (resent), and that is no attempt of its own."
         }
         Field("idempotency", idempotency.kind, \.policy.idempotency) {
             "A key that makes repeating requests safe."
@@ -70,6 +73,13 @@ extension ConfigurationTable {
             sharedFields
             messageFields
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
+            Field("constrained", constrainedUse, \.self) {
+                "What becomes of requests while the network is constrained: send sends them as ever; refuse refuses them, "
+                    + "503 network_constrained; wait has a request wait until its time is over, and then refuses it, and has "
+                    + "a kept job held until the network is not constrained any more; an object sends a lighter request in "
+                    + "the place of each. A request's own Waystation-Constrained counts where it sends less. A change while "
+                    + "an attempt is under way changes nothing of it; a reload applies to what waits."
+            }
             Field("signing", signing, \.policy.signing) {
                 "How requests are signed; without the key they are not."
             }

@@ -36,7 +36,9 @@ extension ConfigurationTable {
                 "The caller gets only what stands at this pointer."
             }
             Field("empty", .word(), \.empty) {
-                "Whether an answer without content is passed on or is a failure."
+                "Whether an answer without content is passed on or is a failure, of the kind empty_response. One that never has "
+                    + "content, such as a 204, is one, too, unless success.status names \"204\" itself; an answer to HEAD "
+                    + "never is."
             }
             Field("cache_last_good", lastGood.kind, \.keepsLastGood) {
                 "Keeps the last good answer to each GET in memory, for rules that respond with it as stale: of a "

@@ -17,7 +17,13 @@ extension RouteCheck {
             }
             let place = node.location("upstreams", "\(index)", "url")
             ConfigurationTable.checkHost(url, allowed: route.allowAddresses, by: "route", at: place, &reading)
-            if route.auth != nil { ConfigurationTable.checkPlainHTTP(url, at: place, &reading) }
+            if route.auth != nil {
+                ConfigurationTable.checkPlainHTTP(url, at: place, &reading)
+            } else if route.allowAddresses.isEmpty {
+                // Nothing but public addresses is dialled.
+                let message = "requests and their answers cross public networks unencrypted"
+                ConfigurationTable.checkPlainHTTP(url, message, at: place, &reading)
+            }
         }
         guard case .oauth2(let draft) = route.auth, let url = draft.tokenURL else { return }
         let place = node.location("auth", "token_url")

@@ -84,7 +84,11 @@ extension ExecutionMachine {
             step = .recover(failure, inbound.response)
             return
         }
-        answer = outgoing(inbound.response)
+        var response = outgoing(inbound.response)
+        if failure.kind == .apiError, let status = judge.callerStatus(of: response) {
+            response.status = status
+        }
+        answer = response
         note(failure, inbound.response.fields, moment)
     }
 
@@ -135,7 +139,8 @@ extension ExecutionMachine {
     }
 
     private mutating func keep(_ response: HTTPResponse) {
-        guard context.route.policy.response.keepsLastGood != nil, let key = asked.flatMap(AnswerKey.init)
+        guard context.route.policy.response.keepsLastGood != nil, !isLight,
+            let key = asked.flatMap(AnswerKey.init)
         else { return }
         if case .stream = response.body { return }
         notes.append(.answered(response, key))

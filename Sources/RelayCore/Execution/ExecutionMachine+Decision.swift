@@ -169,7 +169,9 @@ extension ExecutionMachine {
 
     var firstStep: Step { program == nil ? afterPreparation : .prepare }
 
-    var afterPreparation: Step { context.route.isWithoutTraffic ? afterGrant : .grant }
+    var afterPreparation: Step {
+        context.route.isWithoutTraffic && context.constrainedUse <= .light ? afterGrant : .grant
+    }
 
     var afterGrant: Step { context.route.policy.authentication == nil ? .send : .token }
 

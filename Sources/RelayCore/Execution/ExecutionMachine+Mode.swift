@@ -160,6 +160,14 @@ extension ExecutionMachine {
         end(requeued(hold?.reason.waitReason), failure)
     }
 
+    /// A run waits until the network is not constrained any more; nothing is spent on that.
+    mutating func waitForNetwork(_ moment: Moment) {
+        let failure = Failure.networkConstrained(context)
+        recovery.attemptInterrupted(failure, at: moment.now)
+        guard recovery.attempts.isEmpty else { return end(.retry(after: .seconds(1), .backoff), failure) }
+        end(.held(.networkConstrained), failure)
+    }
+
     /// Whether a kept job failed only since the upstream refuses the credential, of which the route may get another, and no
     /// rule ends it for that.
     func awaitsCredential(_ failure: Failure) -> Bool {

@@ -39,6 +39,10 @@ package struct ExecutionMachine: Sendable {
     var feedback: AttemptFeedback?
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
+    /// The request as it came, where its attempts may be lighter ones; a program has its own.
+    @Rare var original: HTTPRequest?
+    /// Whether the attempt is in its lighter form.
+    var isLight = false
     /// The hold that has kept the attempt back.
     @Rare var hold: AttemptDeferral?
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
@@ -174,8 +178,10 @@ package struct ExecutionMachine: Sendable {
         self.refused = refused
         let route = context.route
         preparedAt = moment.wallSeconds
+        let light = context.constrainedUse == .light ? context.lightRequest : nil
+        isLight = isConstrained && light != nil
         preparation = try Preparation(
-            request,
+            isLight ? light?.applied(to: request) ?? request : request,
             route: route,
             job: context.id,
             added: added,
@@ -183,6 +189,7 @@ package struct ExecutionMachine: Sendable {
         )
         let hasProgram = context.hooks != nil
         if hasProgram { program = Program(request: request, keys: preparation.keys) }
+        if light != nil, !hasProgram { original = request }
         if hasProgram || route.answersStale || route.keepsRequests
             || route.policy.response.keepsLastGood != nil
         {
@@ -221,7 +228,7 @@ extension ExecutionMachine {
     package mutating func prepared(_ request: HTTPRequest, _ moment: Moment) {
         guard case .prepare = step else { return }
         do throws(Failure) {
-            let next = try prepare(request)
+            let next = try prepare(lighter(request))
             // A key that changes with the attempts protects from nothing.
             guard program?.attemptKeys == nil || next.keys == program?.attemptKeys else {
                 throw .preparation(
@@ -268,6 +275,7 @@ extension ExecutionMachine {
     /// The moment of `hold` has come.
     package mutating func heldOver(_ moment: Moment) {
         guard case .hold = step else { return }
+        if hold?.reason == .networkConstrained { hold = nil }
         plan = recovery.attemptPostponed(at: moment.now, wall: moment.wall, plan)
         step = .grant
     }
@@ -404,6 +412,7 @@ extension ExecutionMachine {
         guard case .begin = step else { return }
         redirect = nil
         plan = recovery.attemptBegan(at: moment.now, wall: moment.wall, isConstrained: isConstrained)
+        do throws(Failure) { try lighten(isConstrained) } catch { return attemptFailed(error, moment) }
         step = firstStep
     }
 

@@ -47,6 +47,15 @@ package final class JobContext: Sendable {
     /// The path without its query: a query may hold what is nobody's business.
     package var path: String { "/" + target.prefix { $0 != "?" } }
 
+    /// What becomes of its attempts while the network is constrained.
+    package var constrainedUse: ConstrainedUse { max(route.policy.constrained, options.constrained) }
+
+    /// Its lighter form for a constrained network.
+    package var lightRequest: LightRequest? { options.lightRequest ?? route.policy.lightRequest }
+
+    /// Whether it matters to it that the network is constrained.
+    var mindsNetwork: Bool { route.mindsNetwork || options.constrained != .send }
+
     package var maxAttempts: Int { route.maxAttempts(options, isDurable: history != nil) }
 }
 

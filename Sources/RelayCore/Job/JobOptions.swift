@@ -1,3 +1,6 @@
+package import RelayBase
+package import RelayRoute
+
 /// The caller's wishes for this one job; only ever tighter than the route.
 package struct JobOptions: Sendable {
     /// Bounds all of the job's time up to the head of a streamed answer, also that in which content moves, which
@@ -9,6 +12,10 @@ package struct JobOptions: Sendable {
     package var maxAttempts: Int?
     /// False keeps `failover` and `respond` rules from acting.
     package var allowsFallback = true
+    /// What becomes of it while the network is constrained, where that sends less than the route.
+    package var constrained = ConstrainedUse.send
+    /// Its lighter form; nil leaves that to the route.
+    package var lightRequest: LightRequest?
     /// Whether the request carries a key that makes repeating it safe.
     package var hasIdempotencyKey = false
     /// Whether the whole answer is wanted in memory: it is then collected before it is judged.

@@ -54,6 +54,8 @@ package final class RelayPorts: Sendable {
 extension RelayPorts {
     func isConstrained(for route: Route) -> Bool { route.constrainedUpstream != nil && isConstrained() }
 
+    func isConstrained(for context: JobContext) -> Bool { context.mindsNetwork && isConstrained() }
+
     /// Where the first attempt of a request, or of a durable job's run, would go now.
     package func firstUpstream(of route: Route) -> Upstream {
         route.policy.upstreams[route.firstUpstreamIndex(isConstrained: isConstrained(for: route))]

@@ -26,6 +26,8 @@ package final class Execution {
     var resend: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The traffic grant of the current attempt, which is given back exactly once.
     var grant: AttemptGrant?
+    /// Whether its first attempt is sent whatever the network is: its route, as it is now, says so.
+    package var isCleared = false
     /// Whether the head of the answer was passed on; `grant` is held until the content ends.
     private var isAnswering = false
     /// Whether the job holds a part of the route's retry budget, which it spends or gives back.
@@ -111,7 +113,8 @@ extension Execution {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
             case .grant: requestGrant()
             case .begin:
-                machine.begun(isConstrained: ports.isConstrained(for: context.route), moment)
+                isCleared = false
+                machine.begun(isConstrained: ports.isConstrained(for: context), moment)
             case .recall(_, let refusal):
                 machine.recalled(recall(after: refusal), moment)
                 // A consultation decides and gives back later.
@@ -191,6 +194,11 @@ extension Execution {
 extension Execution {
     private func requestGrant() {
         let moment = moment
+        if context.constrainedUse > .light, !isCleared, ports.isConstrained() {
+            giveBackSlot()
+            return machine.constrained(moment)
+        }
+        if context.route.isWithoutTraffic { return machine.granted() }
         if let slot = attemptSlot, slot.upstreamIndex != machine.plan.upstreamIndex { giveBackSlot() }
         var asking = machine.asking(moment, hasBudget: hasBudget, slotIndex: attemptSlot?.upstreamIndex)
         if asking.isKept { asking.random = ports.entropy.next() }

@@ -64,7 +64,7 @@ package final class Relay: Sendable {
                         added: addedFields(for: request),
                         canRefresh: canRefresh(context.route, vault),
                         refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
-                        isConstrained: ports.isConstrained(for: context.route),
+                        isConstrained: ports.isConstrained(for: context),
                         since: began,
                         moved: moved,
                         ports.moment

@@ -64,6 +64,8 @@ package struct AttemptDeferral: Sendable, Hashable {
         case rateLimited
         /// The route's retries are enough for now.
         case budgetSpent
+        /// The network is constrained.
+        case networkConstrained
 
         /// Why a job that is kept waits.
         package var waitReason: WaitReason {
@@ -72,6 +74,7 @@ package struct AttemptDeferral: Sendable, Hashable {
             case .throttled, .tooFast, .budgetSpent: .throttled
             case .windowFull, .unanswered: .concurrency
             case .rateLimited: .rateLimited
+            case .networkConstrained: .networkConstrained
             }
         }
     }
@@ -107,7 +110,7 @@ package struct AttemptDeferral: Sendable, Hashable {
     var isOfUpstream: Bool {
         switch reason {
         case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered, .throttled, .tooFast, .windowFull: true
-        case .rateLimited, .budgetSpent: false
+        case .rateLimited, .budgetSpent, .networkConstrained: false
         }
     }
 }
@@ -141,6 +144,7 @@ extension AttemptDeferral {
                 ?? "the route's rate is used up for the moment")
                 + " (rate_limit)"
         case .budgetSpent: "the retries of the route are as much of its load as they may be (retry_budget)"
+        case .networkConstrained: "the network is constrained (constrained)"
         }
     }
 
@@ -148,7 +152,7 @@ extension AttemptDeferral {
     var isOfBreaker: Bool {
         switch reason {
         case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered: true
-        case .throttled, .tooFast, .windowFull, .rateLimited, .budgetSpent: false
+        case .throttled, .tooFast, .windowFull, .rateLimited, .budgetSpent, .networkConstrained: false
         }
     }
 

@@ -279,7 +279,8 @@ package final class Acceptance: Sendable {
                     timeout: timeout,
                     attemptTimeout: context.options.attemptTimeout,
                     maxAttempts: context.options.maxAttempts,
-                    allowsFallback: context.options.allowsFallback
+                    allowsFallback: context.options.allowsFallback,
+                    constrained: context.options.constrained
                 )
             ),
             body: body,

@@ -37,6 +37,15 @@ extension DurableJobs {
             let last = job.isSuperseded ? ", the last one: a newer job takes its place" : ""
             return Blocker("running", detail + last)
         }
+        if job.state == .held, job.reason == .networkConstrained {
+            let isOver = !network.isConstrained
+            return Blocker(
+                .networkConstrained,
+                isOver
+                    ? "the network is not constrained any more, and the job goes on"
+                    : "the network is constrained, and the job waits until it is not (constrained)"
+            )
+        }
         if job.state == .held, job.reason != .routePaused, job.reason != .credentials {
             return Blocker(
                 .operatorHold,

@@ -8,7 +8,7 @@ extension Delivery {
     var credential: DispatchMachine.Credential {
         switch ending {
         case .requeued(_, .credentials): .failed
-        case .requeued: .unknown
+        case .requeued, .held(.networkConstrained): .unknown
         case .expired where failure == nil: .unknown
         default: .passed
         }

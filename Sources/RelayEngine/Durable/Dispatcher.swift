@@ -29,6 +29,7 @@ final class Dispatcher: Sendable {
     let store: any JobStore
     let engine: Engine
     let pauses: RoutePauses
+    let network: NetworkHolds
     let announcer: Announcer
     private let running = RunningJobs()
     /// Calls of the store that claim, until the runs of what they have claimed have begun.
@@ -39,6 +40,7 @@ final class Dispatcher: Sendable {
         self.store = store
         engine = audience.engine
         pauses = audience.pauses
+        network = audience.network
         self.announcer = announcer
     }
 

@@ -19,6 +19,7 @@ package final class DurableJobs: Sendable {
     package let store: any JobStore
     package let feed: EventFeed
     package let pauses: RoutePauses
+    let network: NetworkHolds
     package let acceptance: Acceptance
     package let operations: Operations
     package let runs: ActionRuns
@@ -45,6 +46,7 @@ package final class DurableJobs: Sendable {
         feed = audience.feed
         capacity = audience.capacity
         pauses = audience.pauses
+        network = audience.network
         waiters = audience.waiters
         watch = StoreWatch(store, audience.capacity, audience.engine.time)
         ending = EndingWatch(store, watch)
@@ -56,9 +58,10 @@ package final class DurableJobs: Sendable {
         configure(settings)
     }
 
-    // The pauses know the announcer, which knows them.
+    // The pauses know the announcer, which knows them; so do the holds of the network, and the runs.
     deinit {
         pauses.stop()
+        network.stop()
         runs.stop()
     }
 
@@ -81,6 +84,7 @@ package final class DurableJobs: Sendable {
         try await patiently { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
+        network.start(store, announcer, first.ports)
         var found: [ActionRun] = []
         try await patiently { () async throws(StoreError) in found = try await store.runs() }
         dispatcher.start(on: loops)
@@ -112,7 +116,11 @@ package final class DurableJobs: Sendable {
         configure(settings)
         pauses.configured()
         dispatcher.configured()
+        network.changed(always: true)
     }
+
+    /// The network is constrained now, or not any more; called on any thread.
+    package func networkChanged() { network.changed() }
 
     private func configure(_ settings: Settings) {
         capacity.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)

@@ -10,6 +10,7 @@ extension JobContext {
         options.attemptTimeout = record.bounds.attemptTimeout
         options.maxAttempts = record.bounds.maxAttempts
         options.allowsFallback = record.bounds.allowsFallback
+        options.constrained = record.bounds.constrained
         options.collectsAnswer = true
         options.labels = record.labels
         self.init(

@@ -17,6 +17,7 @@ extension JobRun: DeliveryReceiver {
     /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
     func beginPassing() -> Bool {
         guard let passage, job.attempts == 0, job.record.bounds.attemptTimeout == nil,
+            job.record.bounds.constrained == .send,
             case .bytes(let body) = claim.body, body.count <= MemoryAccount.free, stop == nil
         else { return false }
         return passage.begin(claim, body, for: self)

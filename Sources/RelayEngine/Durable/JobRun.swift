@@ -141,8 +141,12 @@ final class JobRun: Sendable {
         isSettled(&result)
         if let answer {
             tell(result, answer)
-            if case .applied(.held, _) = answer, result.settlement.ending == .held(.routePaused) {
-                await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
+            if case .applied(.held, _) = answer {
+                switch result.settlement.ending {
+                case .held(.routePaused): await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
+                case .held(.networkConstrained): await dispatcher.network.releaseIfOpen(id)
+                default: break
+                }
             }
         }
         dispatcher.left(self)

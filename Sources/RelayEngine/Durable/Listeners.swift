@@ -6,6 +6,7 @@ package struct Listeners: Sendable {
     package let feed: EventFeed
     package let capacity = QueueCapacity()
     package let pauses: RoutePauses
+    let network: NetworkHolds
     let waiters = JobWaiters(limit: 10_000)
     package let engine: Engine
 
@@ -13,6 +14,7 @@ package struct Listeners: Sendable {
         self.engine = engine
         self.feed = feed
         pauses = RoutePauses(engine)
+        network = NetworkHolds(engine)
     }
 
     /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that shard.

@@ -1,5 +1,6 @@
 import RelayBase
 package import RelayJobs
+import RelayRoute
 
 extension DurableJobs {
     /// How many kept jobs of a route wait, by the word for what they wait for.
@@ -20,9 +21,11 @@ extension DurableJobs {
         let isPaused = pauses.pause(of: route) != nil
         count(.scheduled, as: WaitReason.notBefore.name)
         count(.retrying, as: WaitReason.backoff.name)
-        count(.held, as: (isPaused ? WaitReason.routePaused : .operatorHold).name)
+        let waits = entry.route.policy.constrained == .wait && network.isConstrained
+        let held: WaitReason = isPaused ? .routePaused : waits ? .networkConstrained : .operatorHold
+        count(.held, as: held.name)
         let reason =
-            isPaused ? WaitReason.routePaused.name : held(entry, engine.time.wallMilliseconds()).reason
+            isPaused ? WaitReason.routePaused.name : self.held(entry, engine.time.wallMilliseconds()).reason
         count(.queued, as: reason)
         return waiting
     }

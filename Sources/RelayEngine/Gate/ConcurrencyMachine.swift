@@ -10,7 +10,7 @@ package struct ConcurrencyMachine: Sendable {
     private var limit: Int
     /// How many the upstream takes at once as far as that is known.
     package var width = Int.max
-    private var maxPending: Int
+    private(set) var maxPending: Int
     /// Searches for kept jobs wait among the others and take none of their room: one, or two where a reload has taken
     /// the place of the first.
     private var line = FairQueue()

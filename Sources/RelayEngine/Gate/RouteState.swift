@@ -9,6 +9,7 @@ import Synchronization
 package final class RouteState: Sendable {
     fileprivate struct State {
         var machine: ConcurrencyMachine
+        var network = NetworkQueue()
         var waiters: [UInt64: Waiter] = [:]
         var nextTicket: UInt64 = 0
         /// How answers are ended that stream, where another caller's request waits.
@@ -90,6 +91,29 @@ package final class RouteState: Sendable {
 
     /// The user who has most requests waiting.
     package var crowd: (user: UInt32, count: Int)? { core.state.withLock { $0.machine.crowd } }
+}
+
+// Requests that wait for the network.
+extension RouteState {
+    /// A place among them, given up at its end.
+    final class NetworkPlace: Sendable {
+        private let state: RouteState
+        private let caller: FairQueue.Caller
+
+        fileprivate init(_ state: RouteState, _ caller: FairQueue.Caller) {
+            (self.state, self.caller) = (state, caller)
+        }
+
+        deinit { state.core.state.withLock { $0.network.left(caller) } }
+    }
+
+    /// - Returns: nil where there is no room, of which each caller has its share.
+    func waitForNetwork(_ caller: FairQueue.Caller) -> NetworkPlace? {
+        let hasRoom = core.state.withLock { state in
+            state.network.joined(caller, room: state.machine.maxPending)
+        }
+        return hasRoom ? NetworkPlace(self, caller) : nil
+    }
 }
 
 // The permits to be with the upstream.

@@ -66,6 +66,7 @@ extension Problem {
             case .overloaded: .overloaded
             // An earlier attempt may have acted: that counts for more than the reason why there is no other.
             case .breakerOpen: failure.sent.mayHaveActed ? .upstreamFailed : .breakerOpen
+            case .networkConstrained: failure.sent.mayHaveActed ? .upstreamFailed : .networkConstrained
             case .rateLimited: failure.sent.mayHaveActed ? .upstreamFailed : .rateLimited
             case .storedBodyUnread, .storedBodyCorrupt:
                 failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed

@@ -195,6 +195,7 @@ extension RouteFacts {
         }
         switch most.kind.own {
         case .rateLimited: return (.throttled, origin)
+        case .networkConstrained: return (.networkConstrained, .daemon)
         case .overloaded, .connectionLimitReached: return (.saturated, .route(name))
         case .preparation, .httpRequestError, .clientGone, .apiError: return (.requestsRefused, .route(name))
         case .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded, .interrupted:
@@ -222,9 +223,9 @@ extension RouteFacts.Upstream {
     fileprivate var isCut: Bool { breaker == .forcedOpen }
     fileprivate var isOpen: Bool { breaker == .open || breaker == .probing }
 
-    /// The most frequent failure; that nothing was sent for the breaker is none where there are others.
+    /// The most frequent failure; that nothing was sent for the breaker or the network is none where there are others.
     fileprivate var most: FailureCount? {
-        let others = failures.filter { $0.name.kind != .breakerOpen }
+        let others = failures.filter { $0.name.kind != .breakerOpen && $0.name.kind != .networkConstrained }
         return (others.isEmpty ? failures : others).min(by: FailureCount.stands)
     }
 }

@@ -62,13 +62,24 @@ package final class JobOption: Sendable {
         JobOption(
             "Waystation-Max-Attempts",
             .integer(\.maxAttempts, 1...100),
-            "Let at most so many attempts reach the wire, the first one included."
+            "Let at most so many attempts reach the wire, the first one included.",
+            "Where the route allows fewer, the answer has a field of this name with that number, and so has a kept job's "
+                + "document, as max_attempts. A kept connection that closes unanswered is made anew within one attempt "
+                + "(max_attempts of waystation.json(5))."
         ),
         JobOption(
             "Waystation-Fallback",
             .onOff(\.fallback),
             "Whether failover, placeholders, fallbacks and stale answers may act.",
             "They may without it."
+        ),
+        JobOption(
+            "Waystation-Constrained",
+            .constrained(\.constrained),
+            "What becomes of the request while the network is constrained.",
+            "send sends it, wait has it wait, and refuse refuses it with 503 network_constrained. It counts where it sends "
+                + "less than the route's constrained. A request waits until its time is over and is then refused; a kept job "
+                + "is held until the network is not constrained any more, and one that is refused then is dead."
         ),
         JobOption(
             "Waystation-Delay",

@@ -1,4 +1,4 @@
-import RelayBase
+package import RelayBase
 import RelayJSON
 
 /// The values of an option, and their property of `SubmissionOptions`.
@@ -10,6 +10,8 @@ package enum OptionValue: Sendable {
     /// A whole number, which a field writes as `u=3`.
     case urgency(Storage<Int>)
     case onOff(Storage<Bool>)
+    /// `send`, `wait` or `refuse`.
+    case constrained(Storage<ConstrainedUse>)
     case moment(Storage<WallTime>)
     case key(Storage<String>)
     case labels
@@ -21,6 +23,9 @@ package enum OptionValue: Sendable {
     package static let mostLabels = 16
     /// 0 first, 7 last (RFC 9218 §4.1).
     package static let urgencies = 0...7
+
+    /// The words for a constrained network.
+    package static let constrainedWords = ConstrainedUse.allCases.compactMap(\.word)
 
     /// Whether it may stand more than once.
     package var repeats: Bool {
@@ -38,6 +43,7 @@ package enum OptionValue: Sendable {
         case .urgency:
             "must be a whole number from \(OptionValue.urgencies.lowerBound) to \(OptionValue.urgencies.upperBound)"
         case .onOff: "must be on or off"
+        case .constrained: "must be send, wait or refuse"
         case .moment: "must be a date and time of RFC 3339, such as 2027-01-31T08:00:00Z"
         case .key: "must have 1 to 256 bytes, no control characters, and no blanks around it"
         case .labels: "must be name=value without control characters, at most 256 bytes, at most 16 times"
@@ -59,6 +65,9 @@ package enum OptionValue: Sendable {
         case .onOff(let property):
             guard text == "on" || text == "off" else { return false }
             options[keyPath: property] = text == "on"
+        case .constrained(let property):
+            guard let use = ConstrainedUse(word: text) else { return false }
+            options[keyPath: property] = use
         case .moment(let property):
             guard let moment = WallTime(text), moment.milliseconds >= 0 else { return false }
             options[keyPath: property] = moment
@@ -95,6 +104,10 @@ package enum OptionValue: Sendable {
         case .integer(let property, _), .urgency(let property):
             return options[keyPath: property].map { ["\($0)"] } ?? []
         case .onOff(let property): return options[keyPath: property].map { [$0 ? "on" : "off"] } ?? []
+        case .constrained(let property):
+            guard let use = options[keyPath: property] else { return [] }
+            // A lighter form is the route's to say.
+            return use.word.map { [$0] }
         case .moment(let property): return options[keyPath: property].map { [$0.description] } ?? []
         case .key(let property): return options[keyPath: property].map { [$0] } ?? []
         case .labels:

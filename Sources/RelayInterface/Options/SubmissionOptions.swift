@@ -1,3 +1,5 @@
+public import RelayBase
+
 /// How a job is kept and delivered; nil leaves a value to the route, or to the default that is named.
 ///
 /// Durations are sent in whole milliseconds; a fraction is dropped.
@@ -16,6 +18,9 @@ public struct SubmissionOptions: Sendable {
     public var maxAttempts: Int?
     /// Whether failover, placeholders, fallbacks and stale answers may be used; nil means true.
     public var fallback: Bool?
+    /// What becomes of the request while the network is constrained: `send`, `wait` or `refuse`; the route's word holds
+    /// where that sends less.
+    public var constrained: ConstrainedUse?
     /// How long the job is put off, up to 365 days; excludes `notBefore`.
     public var delay: Duration?
     /// The moment before which the job is not sent, at most 365 days ahead; excludes `delay`.

@@ -333,6 +333,16 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Retry-After: 1
         Kind: breaker_open
         """
+    case networkConstrained = """
+        network_constrained: 503 The network is constrained
+        The network counts as constrained, and the request was not sent.
+        Causes: The route's constrained, or the request's Waystation-Constrained, says refuse; or wait, and it was \
+        constrained for all of the request's time.
+        Do: Send it when the network is not constrained; waystation constrained says why it is.
+        Example: the network is constrained, and the route sends nothing then (constrained)
+        Names: route, job
+        Kind: network_constrained
+        """
     case overloaded = """
         overloaded: 503 There is no room
         There is no room for another request on the route, for another connection, for a body in memory, or \

@@ -204,7 +204,7 @@ package enum TroubleKind: WordRow, CaseIterable, Sendable {
         network_constrained: degraded
         The network counts as constrained.
         Causes: An operator or a source of the configuration says so.
-        Relay: Upstreams for that take the place of the first.
+        Relay: Upstreams for that take the place of the first; requests are lighter, wait or are refused as routes say.
         Do: See why: waystation constrained
         """
 }

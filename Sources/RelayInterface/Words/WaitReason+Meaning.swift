@@ -67,6 +67,14 @@ extension WaitReason {
             load as retry_budget allows; a replay at a rate; a relay that is short of something for a moment.
             Do: Wait; to see more: waystation limits ROUTE
             """
+        case .networkConstrained:
+            """
+            The network counts as constrained, and the job or its route waits until it does not; it has lost no attempt.
+            Causes: A file of constrained.when, or an operator's word; constrained of the route, or \
+            Waystation-Constrained of the job, says wait.
+            Do: Wait; to see why: waystation constrained; to send it all the same: waystation constrained off; to give \
+            up: waystation jobs cancel JOB
+            """
         }
     }
 }

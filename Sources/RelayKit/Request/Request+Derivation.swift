@@ -52,6 +52,24 @@ extension Request {
         return withError { transform(inner($0)) }
     }
 
+    /// The same request, of which that becomes while the network is constrained, where it sends less than the service's
+    /// policy says.
+    public func constrained(_ use: ConstrainedUse) -> Request {
+        var derived = self
+        derived.options.constrained = use
+        return derived
+    }
+
+    /// The same request, in whose place `light` is sent while the network is constrained, unless the service's policy
+    /// sends nothing then.
+    ///
+    /// It is the same request in all else: its key, its credential and its method.
+    public func constrained(_ light: LightRequest) -> Request {
+        var derived = self
+        (derived.options.constrained, derived.options.lightRequest) = (.light, light)
+        return derived
+    }
+
     /// The same request with more header fields; one of the same name is replaced.
     public func addingHeaders(_ headers: Pairs<String>) -> Request {
         var derived = self

@@ -84,6 +84,10 @@ public struct RequestOptions: Sendable {
     public var maxAttempts: Int?
     /// False keeps failover, placeholders and stale answers from acting.
     public var allowsFallback = true
+    /// What becomes of it while the network is constrained, where that sends less than the service's policy says.
+    public var constrained = ConstrainedUse.send
+    /// Its lighter form for a constrained network, which ``constrained`` asks for; nil leaves that to the policy.
+    public var lightRequest: LightRequest?
     /// Whether the request may be repeated although its method is not idempotent (RFC 9110 §9.2.2), because the
     /// upstream recognises it.
     public var isRepeatable = false

@@ -182,14 +182,15 @@ extension ResponseJudge {
     /// An answer that never has content, to anything but HEAD, breaks what is required of content, unless the route
     /// names its status.
     private func contentless(_ status: Status) -> Finding {
-        let success = route.policy.success
-        guard status.forbidsContent, method != .head, !success.require.isEmpty,
+        let (success, wantsContent) = (route.policy.success, route.policy.response.empty == .error)
+        guard status.forbidsContent, method != .head, wantsContent || !success.require.isEmpty,
             !success.statuses.codes.contains(status.rawValue)
         else { return .success(nil) }
+        let why = wantsContent ? "response.empty is \"error\"" : "success.require looks into it"
         return invalid(
             status,
-            "a \(status.rawValue) has no content and success.require looks into it; a route that takes it for a success "
-                + "names \"\(status.rawValue)\" in success.status",
+            "a \(status.rawValue) has no content and \(why); a route that takes it for a success names "
+                + "\"\(status.rawValue)\" in success.status",
             .emptyResponse
         )
     }

@@ -111,7 +111,7 @@ package final class PassThroughPolicy: Sendable {
         idle = max(0, policy.timeouts.idle.saturatedNanoseconds)
         floor = RateFloor(policy.timeouts)
         usesTraffic = !policy.traffic.isOff
-        mayBeConstrained = route.constrainedUpstream != nil
+        mayBeConstrained = route.mindsNetwork
         meter = meters.first { [upstream] in $0.name == upstream.name }
     }
 

@@ -12,7 +12,8 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
         case .edits: "the route edits a field that frames messages, or a secret of its query was not read"
         case .content: "the route unwraps or decodes the content of answers"
         case .keeping: "the route keeps requests or answers"
-        case .constrained: "the network is constrained, and the route has an upstream for that"
+        case .constrained:
+            "the network is constrained, and the route has an upstream for that, or requests are not sent then as ever"
         case .limits:
             "the route or its callers are bounded by rate or number, or answers may have small heads only"
         case .listener: "it may come from a web page, or its listener or caller may not send to the route"

@@ -11,6 +11,21 @@ public struct APIErrorRule: Sendable {
     public var code: JSONPointer?
     /// Where the upstream's own title of the error stands; it becomes ``Failure/apiTitle``.
     public var title: JSONPointer?
+    /// The status under which the caller of a daemon gets such a document where its own tells of no failure; nil leaves
+    /// each as it came.
+    package var callerStatus: CallerStatus?
+
+    /// A status for whoever asked, in the place of one that tells of no failure.
+    package struct CallerStatus: Sendable, Equatable {
+        /// Where the document names it; nil looks nowhere.
+        package var pointer: JSONPointer?
+        /// The status where nothing from 400 to 599 stands there.
+        package var status: Status
+
+        package init(_ status: Status, at pointer: JSONPointer? = nil) {
+            (self.status, self.pointer) = (status, pointer)
+        }
+    }
 
     /// Recognises an error document by what must be present in it.
     public init(
@@ -125,7 +140,8 @@ public struct ResponseRules: Sendable, Equatable {
     public enum EmptyPolicy: String, CaseIterable, Sendable {
         /// An answer without content is passed on.
         case accept
-        /// An answer without content is an `invalid_response`.
+        /// An answer without content is a failure of the kind ``FailureKind/emptyResponse``; one that never has content,
+        /// such as a 204, too, unless `success` names its status itself.
         case error
     }
 

@@ -1,4 +1,4 @@
-package import RelayBase
+public import RelayBase
 package import RelayJSON
 
 /// One upstream service as the configuration describes it: where it is, what success is, how to recover.
@@ -15,6 +15,8 @@ package final class Route: Sendable {
     package let keyFields: [FieldName]
     /// The upstream that serves ordinary attempts while the network is constrained, as an index.
     package let constrainedUpstream: Int?
+    /// Whether a constrained network changes anything for its requests, whatever they ask for.
+    package let mindsNetwork: Bool
     /// Whether an upstream is left alone for a while after it failed.
     package let hasCooldowns: Bool
     /// Whether a rule answers with the last good answer.
@@ -38,6 +40,7 @@ package final class Route: Sendable {
         self.name = name
         self.policy = policy
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
+        mindsNetwork = constrainedUpstream != nil || policy.constrained != .send
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
         keepsRequests = policy.recovery.contains(where: \.keepsRequest)
@@ -110,6 +113,12 @@ public struct RoutePolicy: Sendable {
     /// The bounds on what an answer may cost.
     public var limits = ResponseLimits()
     package var delivery = DeliverySettings()
+    /// What becomes of requests while the network is constrained; they are sent unless set.
+    ///
+    /// A request's own word counts where it sends less.
+    public var constrained = ConstrainedUse.send
+    /// The lighter form of requests, where ``constrained`` says so; nil leaves them as they are.
+    public var lightRequest: LightRequest?
     /// How requests are signed; nil leaves them as they are.
     package var signing: SigningSettings?
     /// Whether a program's requests without a credential may cross the public network unencrypted, to an upstream that is

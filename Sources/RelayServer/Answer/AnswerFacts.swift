@@ -41,6 +41,11 @@ struct AnswerFacts {
         } else if let reason = report.notKeptBecause {
             extra = [("Waystation-Kept", "false; reason=" + AnswerFacts.quoted(reason))]
         }
+        if let context = report.context, let asked = context.options.maxAttempts,
+            asked > context.maxAttempts
+        {
+            extra.append(("Waystation-Max-Attempts", "\(context.maxAttempts)"))
+        }
     }
 
     /// A string of RFC 9651 §3.3.3, as `appendString` writes it.

@@ -16,6 +16,7 @@ extension OptionValue {
     fileprivate var fieldSchema: Schema {
         switch self {
         case .onOff: .word(["on", "off"])
+        case .constrained: .word(OptionValue.constrainedWords)
         case .moment: .momentText
         case .key: .visible(OptionValue.keyLengths)
         case .labels:
@@ -31,6 +32,7 @@ extension OptionValue {
         case .integer(_, let range): .integer(range)
         case .urgency: .integer(OptionValue.urgencies).standard(.number(JSONNumber(3)))
         case .onOff: .boolean.standard(.bool(true))
+        case .constrained: .word(OptionValue.constrainedWords)
         case .moment: .askedMoment
         case .key: .key
         case .labels: .labels

@@ -56,6 +56,7 @@ extension RequestTerms {
         options.attemptTimeout = asked.attemptTimeout
         options.maxAttempts = asked.maxAttempts
         options.allowsFallback = asked.fallback ?? true
+        options.constrained = asked.constrained ?? .send
         options.labels = asked.writtenLabels
         durable.due =
             asked.delay.map { .after($0) } ?? asked.notBefore.map { .date($0.milliseconds) } ?? .now

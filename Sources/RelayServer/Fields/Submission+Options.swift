@@ -50,7 +50,9 @@ extension OptionValue {
         case (.integer, .number(let number)), (.urgency, .number(let number)):
             number.int64.map { String($0) }
         case (.onOff, .bool(let isOn)): isOn ? "on" : "off"
-        case (.duration, .string(let text)), (.moment, .string(let text)), (.key, .string(let text)): text
+        case (.duration, .string(let text)), (.moment, .string(let text)), (.key, .string(let text)),
+            (.constrained, .string(let text)):
+            text
         default: nil
         }
     }
@@ -62,7 +64,7 @@ extension OptionValue {
         case .labels:
             "must be at most 16 texts, each of at most 256 bytes with its name, which has no =, and without control "
                 + "characters"
-        case .duration, .integer, .urgency, .moment, .key: demand
+        case .duration, .integer, .urgency, .constrained, .moment, .key: demand
         }
     }
 }

@@ -250,7 +250,7 @@ extension Problem.Code {
     static let ofAcceptance: [Problem.Code] =
         ofStore + [
             .routeNotFound, .idempotencyKeyReused, .idempotencyInProgress, .routePaused, .queueFull,
-            .storageFull, .preparationFailed,
+            .storageFull, .preparationFailed, .networkConstrained,
         ]
 }
 
@@ -309,7 +309,12 @@ extension Reply {
                     doc: "How the job came out, whatever the status."
                 ),
                 Field(name: "Waystation-Attempts", schema: .pattern("^[0-9]+$"), doc: "How many were made."),
-                Field(name: "Waystation-Kept", doc: "Whether the request goes on as a kept job."), .replayed,
+                Field(name: "Waystation-Kept", doc: "Whether the request goes on as a kept job."),
+                Field(
+                    name: "Waystation-Max-Attempts",
+                    schema: .pattern("^[0-9]+$"),
+                    doc: "The route's limit, where the caller asked for more."
+                ), .replayed,
                 Field(name: "Proxy-Status", doc: "The last attempt (RFC 9209)."),
                 Field(name: "Server-Timing", doc: "What each attempt took, in milliseconds."), .applied,
                 Field(name: "Retry-After", doc: "Seconds after which another try may do better."),

@@ -104,7 +104,8 @@ extension JobRecord {
         writer.add(trace.baggage)
         writer.add(bounds.timeout)
         writer.add(bounds.attemptTimeout)
-        writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)))
+        // One number, so that records of before it was there are read as they are.
+        writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)) | UInt64(bounds.constrained.rawValue) << 32)
         writer.add(bounds.allowsFallback)
     }
 
@@ -139,8 +140,10 @@ extension JobRecord {
         trace.baggage = try reader.optionalText()
         bounds.timeout = try reader.optionalDuration()
         bounds.attemptTimeout = try reader.optionalDuration()
-        let attempts = try reader.number()
+        let number = try reader.number()
+        let attempts = number & 0xFFFF_FFFF
         bounds.maxAttempts = attempts == 0 ? nil : Int(clamping: attempts)
+        bounds.constrained = ConstrainedUse(rawValue: UInt8(truncatingIfNeeded: number >> 32)) ?? .send
         bounds.allowsFallback = try reader.flag()
     }
 }

@@ -9,7 +9,7 @@ enum ExitCode: Int32 {
     /// The daemon cannot be reached.
     case notReachable = 4
     case notAllowed = 5
-    /// The upstream failed (`send --fail`), or a job ended without success.
+    /// The upstream failed (`send` without `--any`), or a job ended without success.
     case upstreamFailed = 6
     case timedOut = 7
     /// EX_IOERR of sysexits.h: the output could not be written in full.

@@ -24,7 +24,7 @@ extension Command {
         text += """
 
             Exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 daemon not reachable, 5 not allowed,
-            6 the job or the upstream failed (send --fail, send --async --wait, jobs watch), 7 timed out,
+            6 the job or the upstream failed (send, send --async --wait, jobs watch), 7 timed out,
             74 output not written, 78 configuration invalid.
             Environment: WAYSTATION_SOCKET, WAYSTATION_CONTROL_SOCKET, NO_COLOR, COLUMNS.
 

@@ -9,7 +9,9 @@ extension Command {
         "ROUTE [PATH] [OPTION...]",
         "Sends a request through the relay; curl's letters.",
         details: """
-            The answer's body goes to standard output. PATH is below the upstream's base and may have a query.
+            The answer's body goes to standard output, and the exit status tells how the request came out: 6 when
+            it was no success, whatever the status of the answer; --any takes every answer of an upstream for one.
+            PATH is below the upstream's base and may have a query.
             The method is GET, or POST when there is a body. DATA beginning with @ names a file; @- and - are
             standard input.
 
@@ -28,7 +30,7 @@ extension Command {
             OptionSpec("json", value: "DATA|@FILE|-", "the body, as JSON"),
             OptionSpec("include", "i", "print the answer's head, too"),
             OptionSpec("output", "o", value: "FILE", "write the body to a file"),
-            OptionSpec("fail", "f", "exit with status 6 unless the request was a success"),
+            OptionSpec("any", nil, "exit with status 0 whatever the upstream answered"),
             OptionSpec("async", nil, "hand it over for keeping and print the job's id only"),
             OptionSpec(
                 "wait",
@@ -58,8 +60,7 @@ extension Command {
             return code(of: response)
         }
         try order.deliver(answer)
-        // A user that waits for the end of a kept job is told how it ended.
-        guard arguments.has("fail") || order.wait != nil, !isSuccess(head) else { return .done }
+        guard !arguments.has("any"), !isSuccess(head) else { return .done }
         Output.error.write("waystation: \(failure(head, order.option))\n")
         return .upstreamFailed
     }
@@ -120,6 +121,7 @@ extension OptionValue {
         case .integer(_, let range): "\(range.lowerBound)-\(range.upperBound)"
         case .urgency: "\(OptionValue.urgencies.lowerBound)-\(OptionValue.urgencies.upperBound)"
         case .onOff: "on|off"
+        case .constrained: OptionValue.constrainedWords.joined(separator: "|")
         case .moment: "TIME"
         case .key: "KEY"
         case .labels: "NAME=VALUE"

@@ -91,6 +91,7 @@ final class Daemon: Sendable {
             entropy: MachineEntropy()
         )
         self.engine = engine
+        engine.asksForNetwork { [condition] in condition.isConstrained }
         engine.shedding.configure(loaded.configuration.limits.forShedding)
         audience = Listeners(engine, feed: feed)
         announcer = audience.announcer(and: [events])
@@ -113,6 +114,7 @@ final class Daemon: Sendable {
             journal,
             notifier
         )
+        condition.whenChanged { [jobs = storage.jobs] in jobs.networkChanged() }
     }
 
     /// Opens the listeners on every loop.

@@ -13,8 +13,12 @@ final class ConstrainedCondition: Sendable {
     private let flag = Atomic<Bool>(false)
     private let machine = Mutex(ConstrainedMachine())
     private let journal: Journal
+    private let onChange = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(journal: Journal) { self.journal = journal }
+
+    /// Has `body` called whenever the verdict has changed; on any thread.
+    func whenChanged(_ body: @escaping @Sendable () -> Void) { onChange.withLock { $0 = body } }
 
     /// Costs one load.
     var isConstrained: Bool { flag.load(ordering: .relaxed) }
@@ -66,7 +70,7 @@ final class ConstrainedCondition: Sendable {
         by client: ClientIdentity?,
         _ body: (inout ConstrainedMachine) -> Result
     ) -> Result {
-        machine.withLock { machine in
+        let (result, isOther) = machine.withLock { machine in
             let before = machine.verdict
             let result = body(&machine)
             let after = machine.verdict
@@ -75,8 +79,10 @@ final class ConstrainedCondition: Sendable {
             if (before.isConstrained, before.order) != (after.isConstrained, after.order) {
                 journal.record(ConstrainedCondition.record(after, client))
             }
-            return result
+            return (result, before.isConstrained != after.isConstrained)
         }
+        if isOther { onChange.withLock { $0 }?() }
+        return result
     }
 
     private static func record(
