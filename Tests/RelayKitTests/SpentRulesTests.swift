@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What spent rules leave to those below them", .timeLimit(.minutes(5)))
+@Suite("Spent rules and those below them", .timeLimit(.minutes(5)))
 struct SpentRulesTests {
     private static func job(_ between: [RecoveryRule]) async throws -> (PlainOutcome<HTTPResponse>, [String])
     {

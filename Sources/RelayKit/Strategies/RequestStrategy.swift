@@ -57,6 +57,12 @@ public struct FailedRequest<Response: Sendable, ServerError: FailureInitializabl
         self.failure = failure
         error = request.makeError(request.mapFailure(failure))
     }
+
+    /// Ends the job with an error of whatever type: with itself where it is one of the request's, and else with one made
+    /// of the attempt's failure, whose ``Failure/underlying`` it then is.
+    public func stopping(with own: some Error) -> RequestDisposition<Response, ServerError> {
+        .stop(.made(of: (own as? Failure) ?? failure.carrying(own)))
+    }
 }
 
 /// The step that a strategy asks for, in the types of its request.
