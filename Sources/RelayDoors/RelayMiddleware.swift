@@ -11,7 +11,7 @@ public import RelayRoute
 /// }
 /// ```
 ///
-/// A middleware is made once and shared. It runs on the same machine as ``RelayService``: its rules, its verdicts and its
+/// A middleware is made once and shared. It runs on the same machine as `RelayService`: its rules, its verdicts and its
 /// order. What differs is the content of messages, which belongs to the client:
 ///
 /// * An answer counts by its head. As soon as the head of one that needs no recovery is there it is handed on, and what
@@ -21,7 +21,7 @@ public import RelayRoute
 ///
 /// Where recovery ends without success, the caller gets what it would have got without the middleware: the last answer
 /// as it came, or the last error of `next`. A failure of the relay's own, an open breaker or a token that could not be
-/// fetched, is thrown as a ``Failure``. Cancelling the task cancels `next`.
+/// fetched, is thrown as a `Failure`. Cancelling the task cancels `next`.
 public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>: Sendable {
     private let glue: any MiddlewareGlue<Head, Body, Answer>
     private let service: RelayService
@@ -73,7 +73,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
     ///   - isRepeatable: whether the request may be repeated although its method is not idempotent.
     ///   - next: sends one attempt.
     /// - Returns: the answer of the last attempt.
-    /// - Throws: what the last `next` threw, or a ``Failure`` of the relay's own.
+    /// - Throws: what the last `next` threw, or a `Failure` of the relay's own.
     public func intercept(
         _ head: Head,
         _ body: Body,
