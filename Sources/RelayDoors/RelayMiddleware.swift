@@ -112,7 +112,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
                 "the client's glue makes no answer of a rule's response"
             )
         }
-        // What came of the last attempt is the caller's, unless the relay itself ended the request after it.
+        // The last answer or error is the caller's, unless the relay itself ended the request after it.
         if let last, outcome.failure == nil || outcome.attempts.last?.failure?.kind == outcome.failure?.kind {
             return try last.get()
         }
@@ -121,15 +121,20 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
     }
 }
 
-/// The path and query of a target that may be a whole URL.
+/// The path and query below the client's base of a target that may be a whole URL; empty where a segment leads elsewhere,
+/// which is the client's to send or to refuse.
 private func pathAndQuery(_ target: String) -> String {
-    let bytes = target.utf8.prefix { $0 != UInt8(ascii: "#") }
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), !target.hasPrefix("/") else {
-        return String(decoding: Array(bytes), as: UTF8.self)
+    var bytes = Array(target.utf8.prefix { $0 != UInt8(ascii: "#") })[...]
+    let slash = UInt8(ascii: "/")
+    if bytes.first != slash, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
+        bytes = bytes[colon...].dropFirst(3).drop { $0 != slash }
     }
-    let authority = bytes[colon...].dropFirst(3)
-    guard let path = authority.firstIndex(of: UInt8(ascii: "/")) else { return "/" }
-    return String(decoding: Array(authority[path...]), as: UTF8.self)
+    bytes = bytes.drop { $0 == slash }
+    let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+    let leads = path.split(separator: slash).contains {
+        $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
+    }
+    return leads ? "" : String(decoding: bytes, as: UTF8.self)
 }
 
 extension RoutePolicy {

@@ -85,7 +85,7 @@ extension RoutePolicy {
         }
     }
 
-    /// Whatever it carries, only an allowed network sees it unencrypted, unless the policy says otherwise.
+    /// Only an allowed network sees requests unencrypted, unless the policy says otherwise.
     private func checkEncryption() throws(Refusal) {
         if allowsPlainHTTP { return }
         for upstream in upstreams {

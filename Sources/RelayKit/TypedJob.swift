@@ -20,7 +20,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         var current: HTTPRequest
         /// The wish of the strategy that was asked last; the engine decides whether it is met.
         var wish: Wish?
-        /// What strategies have made of the job since it began.
+        /// The job as strategies have changed it since it began.
         var changed: Changed?
     }
 

@@ -109,7 +109,9 @@ enum BookError: FailureInitializable, Equatable {
 
 extension Request<Book, BookError> {
     /// One book, whose errors are those that the rest of the program knows.
-    static func known(_ id: Int) -> Request { PlainRequest.book(id).rejectingComplaints().throwing(BookError.self) }
+    static func known(_ id: Int) -> Request {
+        PlainRequest.book(id).rejectingComplaints().throwing(BookError.self)
+    }
 }
 
 /// The title of a book, or why there is none.

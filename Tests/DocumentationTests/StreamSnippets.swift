@@ -32,13 +32,10 @@ func suggestions(
 
 /// Results of many requests in the order they were asked for, with something in the place of each that failed.
 func titles(of ids: [Int], from service: RelayService) async -> [String] {
-    let requests = AsyncStream { continuation in
-        for id in ids {
-            var request = Request(.get, "titles/\(id)").map { $0.text ?? "" }
-            request.placeholder = { _ in "unknown" }
-            continuation.yield(request)
-        }
-        continuation.finish()
+    let requests = ids.map { id in
+        var request = Request(.get, "titles/\(id)").map { $0.text ?? "" }
+        request.placeholder = { _ in "unknown" }
+        return request
     }
     var titles: [String] = []
     for await outcome in service.outcomes(of: requests, order: .input) {

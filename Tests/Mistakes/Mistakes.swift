@@ -11,10 +11,10 @@ func mistakes(_ service: RelayService, id: String, filter: [String: String]) asy
     let typed: Request<Void, Failure> = Request(.get, "users/" + id)  // error: put the value into the path
     _ = try await service.execute(Request(.get, "users", query: filter))  // error: query: Pairs(dictionary)
     _ = PlainRequest<Void>(.get, "users", query: filter)  // error: query: Pairs(dictionary)
-    let query: Dish = try await service.execute(Request(.get, "x", query: filter))  // error: query: Pairs(dictionary)
+    let dish: Dish = try await service.execute(Request(.get, "x", query: filter))  // error: Pairs(dictionary)
     let accept = Request(.get, "x", headers: [.accept: "text/plain"])  // error: "Accept"
     let token = PlainRequest<Dish>(.get, "x", headers: [.authorization: id])  // error: "Authorization"
-    _ = (path, typed, query, accept, token)
+    _ = (path, typed, dish, accept, token)
 }
 
 // The same as it should be, and its neighbours: none of it is ambiguous.

@@ -33,6 +33,7 @@ struct PassThroughTests {
         "limits": "smaller than a plain head, or decoding: ordinary",
         "delivery": "durable: ordinary",
         "signing": "ordinary",
+        "allowsPlainHTTP": "for services of programs",
         "neverFails": "for failures, which are promoted",
     ]
 

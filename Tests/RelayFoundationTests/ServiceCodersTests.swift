@@ -14,7 +14,6 @@ struct ServiceCodersTests {
         var errorCode: String
     }
 
-
     private static var snakes: (JSONDecoder, JSONEncoder) {
         let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -63,7 +62,10 @@ struct ServiceCodersTests {
         let (service, _) = try bench(#"{"error":{"error_code":"gone"}}"#)
         var request = Request(.get, "x")
         request.errorDocument = ErrorDocument(Complaint.self, at: "/error")
-        #expect(await service.outcome(of: request).failure?.underlying as? Complaint == Complaint(errorCode: "gone"))
+        #expect(
+            await service.outcome(of: request).failure?.underlying as? Complaint
+                == Complaint(errorCode: "gone")
+        )
     }
 
     @Test("Content that names no encoder is written with the service's, and no other content is touched")
@@ -91,7 +93,9 @@ struct ServiceCodersTests {
 
     @Test("A strategy's request is written with the service's encoder too")
     func again() async throws {
-        let other = Request(.post, "y", content: try .json(Loan(bookNumber: 8))).map { _ in Loan(bookNumber: 8) }
+        let other = Request(.post, "y", content: try .json(Loan(bookNumber: 8))).map { _ in
+            Loan(bookNumber: 8)
+        }
         let (service, transport) = try bench(
             "<html>",
             rules: [

@@ -72,7 +72,7 @@ struct RequestStrategyTests {
         let bench = try ServiceBench([.answer(500), .answer(200, [], Self.soup)]) {
             $0.recovery = [
                 .recovering("other") { (failed: FailedRequest<Book, ShopError>, _) in
-                    // What cannot be sent twice is not sent a second time: the time is up before.
+                    // The time is up before the wait is over, so that it is not made.
                     .retry(failed.request.map { _ in Book(title: "other") }, after: .seconds(3600))
                 },
                 .again(),

@@ -2,9 +2,10 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What spent rules leave to those below them", .timeLimit(.minutes(5)))
+@Suite("Spent rules and those below them", .timeLimit(.minutes(5)))
 struct SpentRulesTests {
-    private static func job(_ between: [RecoveryRule]) async throws -> (PlainOutcome<HTTPResponse>, [String]) {
+    private static func job(_ between: [RecoveryRule]) async throws -> (PlainOutcome<HTTPResponse>, [String])
+    {
         let bench = try ServiceBench([.answer(503), .answer(503), .answer(200)]) {
             $0.recovery = [.again(2, on: [503])] + between + [.failover(to: 1)]
         }

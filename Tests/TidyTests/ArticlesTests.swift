@@ -15,7 +15,8 @@ struct ArticlesTests {
     @Test("Every one stands, line for line, in a source that is compiled")
     func examples() {
         let sources =
-            (Self.shown + TidyTests.files("Tests/RelayFoundationTests") + ["Tests/Consumer/Package.swift"])
+            (Self.shown + TidyTests.files("Tests/RelayFoundationTests")
+            + TidyTests.files("Tests/Consumer/Sources") + ["Tests/Consumer/Package.swift"])
             .filter { $0.hasSuffix(".swift") }
             .map { Self.lines(TidyTests.text($0)) }
         var count = 0
@@ -85,11 +86,11 @@ struct ArticlesTests {
         #expect(Self.blocks(text) == [["let a = 1", "", "let b = 2"], ["d"]])
     }
 
-    private static func lines(_ text: String) -> [Substring] {
+    static func lines(_ text: String) -> [Substring] {
         text.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    private static func blocks(_ text: String) -> [[Substring]] {
+    static func blocks(_ text: String) -> [[Substring]] {
         var blocks: [[Substring]] = []
         var open: [Substring]?
         for line in lines(text) {

@@ -39,6 +39,7 @@ struct DocumentedTests {
         "A declaration that is documented, or is not public, is not reported",
         arguments: [
             "/// A.\n@discardableResult\npublic func a() -> Int { 1 }",
+            "/// A.\n@available(*, unavailable, message: \"b(c)\")\npublic func a() -> Int { 1 }",
             "public import RelayCore", "package struct A {\n    package var a = 1\n}",
             "enum A {\n    case a\n}", "protocol A {\n    func a()\n}",
             "/// A.\npublic enum A {\n    /// B.\n    case b\n    func c() {\n        switch self {\n        case .b: break\n        }\n    }\n}",

@@ -59,13 +59,24 @@ struct PublicDeclarations {
         return false
     }
 
+    /// The bracket that closes the first one; a message of an attribute may have some of its own.
+    private static func closing(_ code: Substring) -> Substring.Index? {
+        var depth = 0
+        for index in code.indices {
+            if code[index] == "(" { depth += 1 }
+            if code[index] == ")" { depth -= 1 }
+            if depth == 0 { return index }
+        }
+        return nil
+    }
+
     /// The code after `@discardableResult`, `@available(…)` and their like.
     static func withoutAttributes(_ code: Substring) -> Substring {
         var rest = code
         while rest.hasPrefix("@") {
             rest = rest.dropFirst().drop { $0.isLetter || $0.isNumber || $0 == "_" }
             if rest.hasPrefix("(") {
-                guard let end = rest.firstIndex(of: ")") else { return "" }
+                guard let end = closing(rest) else { return "" }
                 rest = rest[rest.index(after: end)...]
             }
             rest = rest.drop { $0 == " " }

@@ -12,7 +12,7 @@ struct ContentEncoding: Sendable {
     }
 }
 
-/// What a service reads and writes values with where a request names nothing.
+/// A service's own ways to read and write values, for requests that name none.
 struct Coders: Sendable {
     var decoder: (any ContentDecoder)?
     var encoder: (any ContentEncoder)?

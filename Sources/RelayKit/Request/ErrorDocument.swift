@@ -39,7 +39,7 @@ public struct ErrorDocument: Sendable {
         }
     }
 
-    /// What stands at that place, unless that is `null`.
+    /// The JSON text at that place, unless it is `null`.
     private static func document(in response: HTTPResponse, at pointer: JSONPointer) -> [UInt8]? {
         let bytes = skippingByteOrderMark(response.bytes)
         guard !bytes.isEmpty, let found = try? JSONScan.locate([pointer], in: bytes.span),

@@ -1,7 +1,7 @@
 public import RelayBase
 public import RelayJSON
 
-// What somebody writes who does not know better yet: not available, so that the compiler names the mend.
+// The first attempts of somebody who does not know better yet: not available, so that the compiler names the mend.
 extension RequestPath {
     /// A path is no text: `"users/\(id)"` encodes what is put in.
     @available(*, unavailable, message: "put the value into the path, which encodes it: \"users/\\(id)\"")
@@ -10,11 +10,7 @@ extension RequestPath {
 
 extension Request {
     /// A dictionary has no order: `Pairs(dictionary)` makes a query of it.
-    @available(
-        *,
-        unavailable,
-        message: "a dictionary has no order: write query: Pairs(dictionary), or the pairs"
-    )
+    @available(*, unavailable, message: "a dictionary has no order: write query: Pairs(dictionary)")
     public init(
         _ method: Method,
         _ path: RequestPath,
@@ -27,11 +23,7 @@ extension Request {
 
 extension Request where ServerError == Failure {
     /// A dictionary has no order: `Pairs(dictionary)` makes a query of it.
-    @available(
-        *,
-        unavailable,
-        message: "a dictionary has no order: write query: Pairs(dictionary), or the pairs"
-    )
+    @available(*, unavailable, message: "a dictionary has no order: write query: Pairs(dictionary)")
     public init(
         _ method: Method,
         _ path: RequestPath,
@@ -44,11 +36,7 @@ extension Request where ServerError == Failure {
 
 extension Request where ServerError == Failure, Response == HTTPResponse {
     /// A dictionary has no order: `Pairs(dictionary)` makes a query of it.
-    @available(
-        *,
-        unavailable,
-        message: "a dictionary has no order: write query: Pairs(dictionary), or the pairs"
-    )
+    @available(*, unavailable, message: "a dictionary has no order: write query: Pairs(dictionary)")
     public init(
         _ method: Method,
         _ path: RequestPath,

@@ -75,7 +75,7 @@ where Requests.Element: Sendable {
     }
 }
 
-/// The outcomes of a sequence of requests; see `outcomes(of:maxConcurrent:order:superseding:)`.
+/// The outcomes of a sequence of requests; see ``RelayService/outcomes(of:maxConcurrent:order:superseding:)->JobStream<Requests,Value,ServerError>``.
 public struct JobStream<
     Requests: AsyncSequence & Sendable,
     Value: Sendable,

@@ -1,8 +1,8 @@
 import RelayDoors
 import RelayKit
 
-/// What the middleware must know of the types of AsyncHTTPClient; the content is bytes, from which each attempt's body
-/// is made anew.
+/// The middleware's view of the types of AsyncHTTPClient; the content is bytes, from which each attempt's body is made
+/// anew.
 struct AsyncHTTPClientGlue: MiddlewareGlue {
     func method(of head: HTTPClientRequest) -> Method { Method(rawValue: head.method.rawValue) }
 

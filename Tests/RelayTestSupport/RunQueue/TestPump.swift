@@ -27,7 +27,11 @@ private final class TestPump: Sendable {
             try await withCheckedThrowingContinuation { end in
                 do {
                     try startDetachedThread("test", stackSize: 8 << 20) {
-                        if self.pump(stuck: { test.cancel() }) { end.resume() } else { end.resume(throwing: Stuck()) }
+                        if self.pump(stuck: { test.cancel() }) {
+                            end.resume()
+                        } else {
+                            end.resume(throwing: Stuck())
+                        }
                     }
                 } catch {
                     end.resume(throwing: error)

@@ -15,6 +15,9 @@ struct Main {
             try await throttled(library)
             try await stream(library)
             try await cancelled(library)
+            try await hyperspace()
+            try await apexy()
+            try await combine()
         } catch {
             print("FAILED  \(error)")
             exit(1)
