@@ -1,6 +1,6 @@
 public import RelayBase
 
-/// What a middleware must know of a client's own types, a few lines for each client.
+/// The facts about a client's own types that a middleware must know, a few lines for each client.
 ///
 /// `Head` is a request without its content, `Body` its content (an optional where there may be none), `Answer` what the
 /// client's `next` gives: usually a head and a body that is still on its way.

@@ -11,7 +11,7 @@ public import RelayRoute
 /// }
 /// ```
 ///
-/// A middleware is made once and shared. It runs on the same machine as ``RelayService``: its rules, its verdicts and its
+/// A middleware is made once and shared. It runs on the same machine as `RelayService`: its rules, its verdicts and its
 /// order. What differs is the content of messages, which belongs to the client:
 ///
 /// * An answer counts by its head. As soon as the head of one that needs no recovery is there it is handed on, and what
@@ -21,7 +21,7 @@ public import RelayRoute
 ///
 /// Where recovery ends without success, the caller gets what it would have got without the middleware: the last answer
 /// as it came, or the last error of `next`. A failure of the relay's own, an open breaker or a token that could not be
-/// fetched, is thrown as a ``Failure``. Cancelling the task cancels `next`.
+/// fetched, is thrown as a `Failure`. Cancelling the task cancels `next`.
 public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>: Sendable {
     private let glue: any MiddlewareGlue<Head, Body, Answer>
     private let service: RelayService
@@ -73,7 +73,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
     ///   - isRepeatable: whether the request may be repeated although its method is not idempotent.
     ///   - next: sends one attempt.
     /// - Returns: the answer of the last attempt.
-    /// - Throws: what the last `next` threw, or a ``Failure`` of the relay's own.
+    /// - Throws: what the last `next` threw, or a `Failure` of the relay's own.
     public func intercept(
         _ head: Head,
         _ body: Body,
@@ -112,7 +112,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
                 "the client's glue makes no answer of a rule's response"
             )
         }
-        // What came of the last attempt is the caller's, unless the relay itself ended the request after it.
+        // The last answer or error is the caller's, unless the relay itself ended the request after it.
         if let last, outcome.failure == nil || outcome.attempts.last?.failure?.kind == outcome.failure?.kind {
             return try last.get()
         }
@@ -121,15 +121,20 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
     }
 }
 
-/// The path and query of a target that may be a whole URL.
+/// The path and query below the client's base of a target that may be a whole URL; empty where a segment leads elsewhere,
+/// which is the client's to send or to refuse.
 private func pathAndQuery(_ target: String) -> String {
-    let bytes = target.utf8.prefix { $0 != UInt8(ascii: "#") }
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), !target.hasPrefix("/") else {
-        return String(decoding: Array(bytes), as: UTF8.self)
+    var bytes = Array(target.utf8.prefix { $0 != UInt8(ascii: "#") })[...]
+    let slash = UInt8(ascii: "/")
+    if bytes.first != slash, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
+        bytes = bytes[colon...].dropFirst(3).drop { $0 != slash }
     }
-    let authority = bytes[colon...].dropFirst(3)
-    guard let path = authority.firstIndex(of: UInt8(ascii: "/")) else { return "/" }
-    return String(decoding: Array(authority[path...]), as: UTF8.self)
+    bytes = bytes.drop { $0 == slash }
+    let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+    let leads = path.split(separator: slash).contains {
+        $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
+    }
+    return leads ? "" : String(decoding: bytes, as: UTF8.self)
 }
 
 extension RoutePolicy {

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ``sent`` are the attempts that it was asked for, each complete. A body that is a stream is not read.
 public final class ScriptedTransport: Transport {
-    /// What becomes of one attempt.
+    /// The end of one attempt.
     public enum Step: Sendable {
         /// An answer with those fields and that text.
         case answer(Status, ScriptedFields = [:], String = "")

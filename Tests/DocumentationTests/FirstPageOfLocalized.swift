@@ -2,7 +2,7 @@ import Foundation
 import RelayClient
 import RelayClientFoundation
 
-/// What the relay's status is, or why nobody knows.
+/// The relay's status, or why nobody knows it.
 func statusText(_ relay: RelayClient) async -> String {
     do {
         return try await relay.request(.get, "/v1/status").text

@@ -1,8 +1,8 @@
 import RelayDoors
 import RelayKit
 
-/// What the middleware must know of the types of AsyncHTTPClient; the content is bytes, from which each attempt's body
-/// is made anew.
+/// The middleware's view of the types of AsyncHTTPClient; the content is bytes, from which each attempt's body is made
+/// anew.
 struct AsyncHTTPClientGlue: MiddlewareGlue {
     func method(of head: HTTPClientRequest) -> Method { Method(rawValue: head.method.rawValue) }
 
@@ -23,14 +23,14 @@ struct AsyncHTTPClientGlue: MiddlewareGlue {
     func repeatable(_ body: [UInt8], upTo limit: Int) async throws -> [UInt8]? { body }
 
     func failure(for error: any Error) -> Failure? {
+        guard let error = error as? HTTPClientError else { return nil }
         switch error {
-        case HTTPClientError.connectTimeout:
-            Failure(.connectionTimeout, sent: .neverSent, "the client could not connect in time")
-        case HTTPClientError.readTimeout:
-            Failure(.connectionReadTimeout, sent: .unknown, "nothing came in time")
-        case HTTPClientError.remoteConnectionClosed:
-            Failure(.connectionTerminated, sent: .unknown, "the connection ended before the answer")
-        default: nil
+        case .connectTimeout:
+            return Failure(.connectionTimeout, sent: .neverSent, "the client could not connect in time")
+        case .readTimeout: return Failure(.connectionReadTimeout, sent: .unknown, "nothing came in time")
+        case .remoteConnectionClosed:
+            return Failure(.connectionTerminated, sent: .unknown, "the connection ended before the answer")
+        default: return nil
         }
     }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import RelayDoors
 import RelayKit
 
-/// What the middleware must know of the types of a generated client.
+/// The middleware's view of the types of a generated client.
 struct OpenAPIGlue: MiddlewareGlue {
     typealias Answer = (HTTPTypes.HTTPResponse, HTTPBody?)
 
