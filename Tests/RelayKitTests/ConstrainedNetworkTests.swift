@@ -166,7 +166,7 @@ struct ConstrainedNetworkTests {
             entropy: SeededEntropy(),
             isConstrained: { began.duration(to: time.now()) < .seconds(seconds) }
         )
-        let outcome = await service.outcome(of: Request<HTTPResponse>(.get, "7.png").constrained(.wait))
+        let outcome = await service.outcome(of: PlainRequest<HTTPResponse>(.get, "7.png").constrained(.wait))
         #expect(outcome.failure?.kind == (isSent ? nil : .networkConstrained))
         #expect(transport.sent.count == (isSent ? 1 : 0))
         let waited = began.duration(to: time.now())
@@ -196,7 +196,7 @@ struct ConstrainedNetworkTests {
             query: ["size": "s m"],
             headers: ["Accept": "image/webp"]
         )
-        let request = Request<HTTPResponse>(
+        let request = PlainRequest<HTTPResponse>(
             .put,
             "7.png",
             query: ["size": "full"],
