@@ -373,11 +373,11 @@ extension RequestRun {
     /// Waits until the network is not constrained, or the route has it wait no more, and then for its turn.
     @inline(never)
     private func waitForNetwork(_ body: Body) async {
-        guard let place = admission.state.waitForNetwork(admission.caller) else {
-            stage = .ended(Outcome(admission.context, noPlace))
+        guard let wait = admission.state.waitForNetwork(admission.caller) else {
+            stage = .ended(Outcome(admission.context, noRoom))
             return
         }
-        defer { withExtendedLifetime(place) {} }
+        defer { withExtendedLifetime(wait) {} }
         let (time, deadline) = (relay.ports.time, admission.deadline(since: head, moved: moved))
         while let use = presentUse, relay.ports.isConstrained() {
             let now = time.now()
@@ -392,7 +392,8 @@ extension RequestRun {
         enter()
     }
 
-    /// What the configuration in force, which may be a later one than its own, makes of it; nil where it is sent.
+    /// The treatment that the configuration in force, which may be a later one than its own, gives it; nil where it is
+    /// sent.
     private var presentUse: ConstrainedUse? {
         guard let route = engine.snapshot.routes[admission.route.name]?.route else { return .wait }
         let use = max(route.policy.constrained, admission.context.options.constrained)
@@ -406,7 +407,7 @@ extension RequestRun {
         return .networkConstrained(admission.context)
     }
 
-    private var noPlace: Failure {
+    private var noRoom: Failure {
         var failure = Failure(
             .overloaded,
             sent: .neverSent,

@@ -1,4 +1,4 @@
-"""What becomes of requests and kept jobs while the network is constrained."""
+"""The treatment of requests and kept jobs while the network is constrained."""
 
 import json
 import os

@@ -7,7 +7,7 @@ function __waystation_takes
             return 0
         case 'status --output' 'status -o' 'status --socket'
             return 0
-        case 'send --request' 'send -X' 'send --header' 'send -H' 'send --data' 'send -d' 'send --json' 'send --output' 'send -o' 'send --wait' 'send --key' 'send --timeout' 'send --attempt-timeout' 'send --max-attempts' 'send --fallback' 'send --delay' 'send --not-before' 'send --expires-after' 'send --priority' 'send --ordering-key' 'send --supersede-key' 'send --label' 'send --socket'
+        case 'send --request' 'send -X' 'send --header' 'send -H' 'send --data' 'send -d' 'send --json' 'send --output' 'send -o' 'send --wait' 'send --key' 'send --timeout' 'send --attempt-timeout' 'send --max-attempts' 'send --fallback' 'send --constrained' 'send --delay' 'send --not-before' 'send --expires-after' 'send --priority' 'send --ordering-key' 'send --supersede-key' 'send --label' 'send --socket'
             return 0
         case 'jobs --route' 'jobs --state' 'jobs --reason' 'jobs --end' 'jobs --failed-by' 'jobs --status' 'jobs --label' 'jobs --since' 'jobs --limit' 'jobs --timeout' 'jobs --where' 'jobs --rate' 'jobs --reason' 'jobs --output' 'jobs -o' 'jobs --socket'
             return 0
@@ -156,6 +156,7 @@ complete -c waystation -n "__waystation_at send" -l timeout -x -d 'give up after
 complete -c waystation -n "__waystation_at send" -l attempt-timeout -x -d 'give one attempt up after this long'
 complete -c waystation -n "__waystation_at send" -l max-attempts -x -d 'let at most so many attempts reach the wire, the first one included'
 complete -c waystation -n "__waystation_at send" -l fallback -x -a 'on off' -d 'whether failover, placeholders, fallbacks and stale answers may act'
+complete -c waystation -n "__waystation_at send" -l constrained -x -a 'send wait refuse' -d 'the treatment of the request while the network is constrained'
 complete -c waystation -n "__waystation_at send" -l delay -x -d 'keep the job, and put it off for this long'
 complete -c waystation -n "__waystation_at send" -l not-before -x -d 'keep the job, and do not send it before this date'
 complete -c waystation -n "__waystation_at send" -l expires-after -x -d 'keep the job, and give it up when it is not delivered in this time'
@@ -168,9 +169,9 @@ complete -c waystation -n '__waystation_at jobs 1' -a 'ls show watch retry cance
 complete -c waystation -n '__waystation_at jobs 2+' -k -a '(__waystation_ask jobs)'
 complete -c waystation -n "__waystation_at jobs" -l route -x -k -a '(__waystation_ask routes)' -d 'of this route'
 complete -c waystation -n "__waystation_at jobs" -l state -x -a 'scheduled queued running retrying held succeeded dead cancelled expired' -d 'in this state; several with commas between them'
-complete -c waystation -n "__waystation_at jobs" -l reason -x -a 'backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled due route_removed' -d 'waiting for this, such as backoff'
+complete -c waystation -n "__waystation_at jobs" -l reason -x -a 'backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained due route_removed' -d 'waiting for this, such as backoff'
 complete -c waystation -n "__waystation_at jobs" -l end -x -a 'exhausted rejected poison outcome_unknown not_repeatable corrupt superseded cancelled expired' -d 'over for this reason, such as exhausted'
-complete -c waystation -n "__waystation_at jobs" -l failed-by -x -a 'dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' -d 'whose last failure is of this kind'
+complete -c waystation -n "__waystation_at jobs" -l failed-by -x -a 'dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' -d 'whose last failure is of this kind'
 complete -c waystation -n "__waystation_at jobs" -l status -x -d 'whose last failure was an answer of this status'
 complete -c waystation -n "__waystation_at jobs" -l label -x -k -a '(__waystation_ask labels)' -d 'with this label'
 complete -c waystation -n "__waystation_at jobs" -l since -x -d 'accepted since then, such as 1h'

@@ -1,4 +1,4 @@
-/// What becomes of requests while the network is constrained: each sends less than the one before.
+/// The treatment of requests while the network is constrained: each sends less than the one before.
 public enum ConstrainedUse: UInt8, CaseIterable, Comparable, Sendable {
     /// They are sent as ever.
     case send

@@ -74,7 +74,7 @@ extension ConfigurationTable {
             messageFields
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
             Field("constrained", constrainedUse, \.self) {
-                "What becomes of requests while the network is constrained: send sends them as ever; refuse refuses them, "
+                "The treatment of requests while the network is constrained: send sends them as ever; refuse refuses them, "
                     + "503 network_constrained; wait has a request wait until its time is over, and then refuses it, and has "
                     + "a kept job held until the network is not constrained any more; an object sends a lighter request in "
                     + "the place of each. A request's own Waystation-Constrained counts where it sends less. A change while "

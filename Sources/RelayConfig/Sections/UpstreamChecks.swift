@@ -19,7 +19,7 @@ extension RouteCheck {
             ConfigurationTable.checkHost(url, allowed: route.allowAddresses, by: "route", at: place, &reading)
             if route.auth != nil {
                 ConfigurationTable.checkPlainHTTP(url, at: place, &reading)
-            } else if route.allowAddresses.isEmpty {
+            } else if route.allowAddresses.isEmpty, SpecialAddresses.ranges(to: url) == nil {
                 // Nothing but public addresses is dialled.
                 let message = "requests and their answers cross public networks unencrypted"
                 ConfigurationTable.checkPlainHTTP(url, message, at: place, &reading)

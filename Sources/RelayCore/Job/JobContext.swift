@@ -47,7 +47,7 @@ package final class JobContext: Sendable {
     /// The path without its query: a query may hold what is nobody's business.
     package var path: String { "/" + target.prefix { $0 != "?" } }
 
-    /// What becomes of its attempts while the network is constrained.
+    /// The treatment of its attempts while the network is constrained.
     package var constrainedUse: ConstrainedUse { max(route.policy.constrained, options.constrained) }
 
     /// Its lighter form for a constrained network.

@@ -12,7 +12,7 @@ package struct JobOptions: Sendable {
     package var maxAttempts: Int?
     /// False keeps `failover` and `respond` rules from acting.
     package var allowsFallback = true
-    /// What becomes of it while the network is constrained, where that sends less than the route.
+    /// The treatment of it while the network is constrained, where that sends less than the route.
     package var constrained = ConstrainedUse.send
     /// Its lighter form; nil leaves that to the route.
     package var lightRequest: LightRequest?

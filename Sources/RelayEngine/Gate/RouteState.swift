@@ -95,8 +95,8 @@ package final class RouteState: Sendable {
 
 // Requests that wait for the network.
 extension RouteState {
-    /// A place among them, given up at its end.
-    final class NetworkPlace: Sendable {
+    /// A part of the room for that, given up at its end.
+    final class NetworkWait: Sendable {
         private let state: RouteState
         private let caller: FairQueue.Caller
 
@@ -108,11 +108,11 @@ extension RouteState {
     }
 
     /// - Returns: nil where there is no room, of which each caller has its share.
-    func waitForNetwork(_ caller: FairQueue.Caller) -> NetworkPlace? {
+    func waitForNetwork(_ caller: FairQueue.Caller) -> NetworkWait? {
         let hasRoom = core.state.withLock { state in
             state.network.joined(caller, room: state.machine.maxPending)
         }
-        return hasRoom ? NetworkPlace(self, caller) : nil
+        return hasRoom ? NetworkWait(self, caller) : nil
     }
 }
 

@@ -76,7 +76,7 @@ package final class JobOption: Sendable {
         JobOption(
             "Waystation-Constrained",
             .constrained(\.constrained),
-            "What becomes of the request while the network is constrained.",
+            "The treatment of the request while the network is constrained.",
             "send sends it, wait has it wait, and refuse refuses it with 503 network_constrained. It counts where it sends "
                 + "less than the route's constrained. A request waits until its time is over and is then refused; a kept job "
                 + "is held until the network is not constrained any more, and one that is refused then is dead."

@@ -18,7 +18,7 @@ public struct SubmissionOptions: Sendable {
     public var maxAttempts: Int?
     /// Whether failover, placeholders, fallbacks and stale answers may be used; nil means true.
     public var fallback: Bool?
-    /// What becomes of the request while the network is constrained: `send`, `wait` or `refuse`; the route's word holds
+    /// The treatment of the request while the network is constrained: `send`, `wait` or `refuse`; the route's word holds
     /// where that sends less.
     public var constrained: ConstrainedUse?
     /// How long the job is put off, up to 365 days; excludes `notBefore`.

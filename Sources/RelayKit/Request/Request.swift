@@ -85,7 +85,7 @@ public struct RequestOptions: Sendable {
     public var maxAttempts: Int?
     /// False keeps failover, placeholders and stale answers from acting.
     public var allowsFallback = true
-    /// What becomes of it while the network is constrained, where that sends less than the service's policy says.
+    /// The treatment of it while the network is constrained, where that sends less than the service's policy says.
     public var constrained = ConstrainedUse.send
     /// Its lighter form for a constrained network, which ``constrained`` asks for; nil leaves that to the policy.
     public var lightRequest: LightRequest?

@@ -59,11 +59,11 @@ public struct LightRequest: Sendable, Equatable {
         [.authorization, .idempotencyKey, .webhookID]
         + ["Cookie", "Proxy-Authorization", "Content-Type", "Content-Encoding"].compactMap { FieldName($0) }
 
-    private static let place = "{path}"
+    private static let ownPath = "{path}"
 
     private static func checked(_ path: String) throws(Refusal) -> String {
         let text = path.hasPrefix("/") ? String(path.dropFirst()) : path
-        let known = text.parts(between: place)
+        let known = text.parts(between: ownPath)
         guard known.count <= 2 else { throw Refusal("{path} stands once", hint: nil) }
         guard
             known.allSatisfy({ part in
@@ -93,7 +93,7 @@ extension LightRequest {
             let mark = request.target.firstIndex(of: "?") ?? request.target.endIndex
             let own = String(request.target[..<mark])
             request.target =
-                path.parts(between: LightRequest.place).joined(separator: own) + request.target[mark...]
+                path.parts(between: LightRequest.ownPath).joined(separator: own) + request.target[mark...]
         }
         request.target = try query.merged(into: request.target)
         for (name, value) in fields { request.fields.set(name, value) }

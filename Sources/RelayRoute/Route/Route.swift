@@ -113,7 +113,7 @@ public struct RoutePolicy: Sendable {
     /// The bounds on what an answer may cost.
     public var limits = ResponseLimits()
     package var delivery = DeliverySettings()
-    /// What becomes of requests while the network is constrained; they are sent unless set.
+    /// The treatment of requests while the network is constrained; they are sent unless set.
     ///
     /// A request's own word counts where it sends less.
     public var constrained = ConstrainedUse.send
