@@ -7,7 +7,8 @@ final class MiddlewareCall<Head: Sendable, Body: Sendable, Answer: Sendable>: At
     private let glue: any MiddlewareGlue<Head, Body, Answer>
     private let head: Head
     private let body: Body
-    private let next: @Sendable (Head, Body) async throws -> Answer
+    /// Nil once the caller has its answer: the client lends it until then.
+    private let next: Mutex<(@Sendable (Head, Body) async throws -> Answer)?>
     private let result = Mutex<Result<Answer, any Error>?>(nil)
 
     init(
@@ -19,7 +20,7 @@ final class MiddlewareCall<Head: Sendable, Body: Sendable, Answer: Sendable>: At
         self.glue = glue
         self.head = head
         self.body = body
-        self.next = next
+        self.next = Mutex(next)
     }
 
     /// The answer or the error of the last attempt; nil when none was sent, or it was given up.
@@ -27,6 +28,9 @@ final class MiddlewareCall<Head: Sendable, Body: Sendable, Answer: Sendable>: At
 
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         result.withLock { $0 = nil }
+        guard let next = next.withLock({ $0 }) else {
+            throw Failure(.preparation, sent: .neverSent, "the client's request is over")
+        }
         do {
             let answer = try await next(glue.head(head, with: fields(of: request)), body)
             result.withLock { $0 = .success(answer) }
@@ -41,6 +45,9 @@ final class MiddlewareCall<Head: Sendable, Body: Sendable, Answer: Sendable>: At
                 ?? Failure("client_error", sent: .unknown, "the client failed with \(type(of: error))")
         }
     }
+
+    /// Lets go of the client, also where something that was begun for the request still runs, such as a fetch of a token.
+    func end() { next.withLock { $0 = nil } }
 
     func giveUp() { result.withLock { $0 = nil } }
 

@@ -83,6 +83,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
         let repeatable = try await glue.repeatable(body, upTo: collectLimit)
         return try await withoutActuallyEscaping(next) { next in
             let call = MiddlewareCall(glue, head, repeatable ?? body, next)
+            defer { call.end() }
             var fields = HeaderFields()
             for (name, value) in glue.fields(of: head).pairs { fields.append(name, value) }
             let http = HTTPRequest(

@@ -11,6 +11,7 @@ let package = Package(
                 .product(name: "RelayFoundation", package: "waystation"),
                 .product(name: "RelayKit", package: "waystation"),
                 .product(name: "RelaySockets", package: "waystation"),
+                .product(name: "RelayTesting", package: "waystation"),
             ]
         )
     ]

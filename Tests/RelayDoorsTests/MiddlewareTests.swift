@@ -135,6 +135,32 @@ struct MiddlewareTests {
         #expect(client.sent.count == 1 && time.waits == [])
     }
 
+    @Test(
+        "A request that is cancelled while its token is fetched ends at once, and the fetch goes on without it"
+    )
+    func cancelledInFetch() async throws {
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        let login = CredentialDefinition("login") {
+            ask.yield()
+            for await _ in released {}
+            return AccessToken("t")
+        }
+        let relay = try middleware(credentials: [login]) { policy in
+            policy.authentication = Authentication(form: .bearer, credential: "login")
+        }
+        let client = StubClient(.answer(200))
+        let task = Task { try await relay.intercept(StubHead(), .none, next: client.send) }
+        for await _ in asked { break }
+        task.cancel()
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        #expect(client.sent.isEmpty)
+        release.finish()
+        let answer = try await relay.intercept(StubHead(), .none, next: client.send)
+        #expect(answer.code == 200 && client.sent[0].head.headers["authorization"] == "Bearer t")
+    }
+
     @Test("A client that is silent is cancelled when the attempt's time is up, and asked again")
     func late() async throws {
         let time = VirtualTime(.manual)

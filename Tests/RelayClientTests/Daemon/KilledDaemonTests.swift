@@ -4,7 +4,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("Kept jobs beside a daemon that is killed", .timeLimit(.minutes(5)))
+@Suite("Kept jobs beside a daemon that is killed", .serialized, .timeLimit(.minutes(5)))
 struct KilledDaemonTests {
     private let upstream: StubRelay
     private let daemon: DaemonProcess
@@ -149,7 +149,7 @@ struct KilledDaemonTests {
     }
 }
 
-@Suite("Kept jobs beside a daemon without room", .timeLimit(.minutes(5)))
+@Suite("Kept jobs beside a daemon without room", .serialized, .timeLimit(.minutes(5)))
 struct FullDaemonTests {
     private let upstream: StubRelay
 
