@@ -3,6 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "waystation",
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
@@ -12,7 +13,10 @@ let package = Package(
         ),
         .library(name: "RelaySockets", targets: ["RelaySockets", "RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
-        .library(name: "RelayClient", targets: ["RelayClient", "RelayInterface"]),
+        .library(name: "RelayDoors", targets: ["RelayDoors"]),
+        .library(name: "RelayTesting", targets: ["RelayTesting"]),
+        .library(name: "RelayClient", targets: ["RelayClient", "RelayInterface", "RelayBase"]),
+        .library(name: "RelayClientFoundation", targets: ["RelayClientFoundation"]),
     ],
     targets: [
         // System libraries: a module map and a shim each; deploy/install-packages names the Debian packages.
@@ -43,6 +47,10 @@ let package = Package(
             dependencies: ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"]
         ),
         .target(name: "RelayFoundation", dependencies: ["RelayJSON", "RelayKit"]),
+        // Recovery around the sending of a client that a program has already.
+        .target(name: "RelayDoors", dependencies: ["RelayBase", "RelayKit", "RelayRoute"]),
+        // What programs test with: a clock, a transport that plays a script, randomness that repeats.
+        .target(name: "RelayTesting", dependencies: ["RelayBase", "RelayRoute"]),
         .target(name: "RelayHTTP", dependencies: ["RelayBase", "RelayJSON", "RelayRoute"]),
         .target(name: "RelayConfig", dependencies: ["RelayBase", "RelayJSON", "RelayRoute"]),
 
@@ -83,6 +91,7 @@ let package = Package(
             name: "RelayClient",
             dependencies: ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix"]
         ),
+        .target(name: "RelayClientFoundation", dependencies: ["RelayClient"]),
 
         // The port of `waystation ui`, between a browser and the control socket.
         .target(
@@ -112,8 +121,9 @@ let package = Package(
         .target(
             name: "RelayTestSupport",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayJSON",
-                "RelayPosix",
+                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayJSON",
+                "RelayPosix", "RelayTesting",
             ],
             path: "Tests/RelayTestSupport"
         ),
@@ -126,6 +136,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "RelayKitTests", dependencies: ["RelayJSON", "RelayKit", "RelayTestSupport"]),
+        .testTarget(name: "RelayDoorsTests", dependencies: ["RelayDoors", "RelayKit", "RelayTesting"]),
         .testTarget(
             name: "RelayFoundationTests",
             dependencies: ["RelayFoundation", "RelayJSON", "RelayKit", "RelayTestSupport"]
@@ -159,7 +170,10 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"]
+            dependencies: [
+                "RelayClient", "RelayClientFoundation", "RelayFoundation", "RelayKit", "RelaySockets",
+                "RelayTesting",
+            ]
         ),
         .testTarget(name: "TidyTests"),
         .testTarget(
@@ -211,9 +225,11 @@ let package = Package(
         .testTarget(
             name: "RelayClientTests",
             dependencies: [
-                "RelayClient", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayClient", "RelayClientFoundation", "RelayBase", "RelayCore", "RelayInterface",
+                "RelayJobs",
+                "RelayRoute",
                 "RelayPosix",
-                "RelayTestSupport",
+                "RelayTestSupport", "waystationd",
             ]
         ),
         .testTarget(
@@ -286,7 +302,7 @@ if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
         "CPage", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
-        "RelayJSON",
+        "RelayJSON", "RelayTesting",
         "RelayTestSupport", "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below

@@ -1,4 +1,4 @@
-public import RelayBase
+@_exported public import RelayBase
 // The options of a job and the moments of its document.
 @_exported public import RelayInterface
 import RelayPosix
@@ -11,9 +11,9 @@ import RelayPosix
 /// ```
 ///
 /// The relay retries, refreshes tokens and falls over as the route's configuration says; the caller sees one answer.
-/// A request that reached the relay is never repeated by the client. Cancelling the task hangs up, which cancels
+/// A request that reached the relay is never repeated by the client, but for `keep`, which has a key. Cancelling the task hangs up, which cancels
 /// the request at the relay. Every request has a thread of its own while it runs; at most `maxConcurrentRequests`
-/// run at once, further ones wait for a place.
+/// run at once, further ones wait for a place, and where too many wait the next is refused with `tooManyRequests`.
 public struct RelayClient: Sendable {
     /// Where the relay listens.
     public let socketPath: String
@@ -23,14 +23,24 @@ public struct RelayClient: Sendable {
     public var maxResponseBody = 67_108_864
     package var clock = ClientClock.machine
 
+    let life = ClientLife()
     private let pool: ExchangePool
 
     /// - Parameters:
     ///   - socketPath: the relay's jobs socket.
     ///   - maxConcurrentRequests: requests of this client that may run at once, at least one.
-    public init(socketPath: String = "/run/waystation/jobs.sock", maxConcurrentRequests: Int = 64) {
+    ///   - maxWaitingRequests: requests that may wait for a place beyond those.
+    public init(
+        socketPath: String = "/run/waystation/jobs.sock",
+        maxConcurrentRequests: Int = 64,
+        maxWaitingRequests: Int = 1024
+    ) {
         self.socketPath = socketPath
-        pool = ExchangePool(limit: max(1, maxConcurrentRequests))
+        pool = ExchangePool(
+            limit: max(1, maxConcurrentRequests),
+            maxWaiting: max(0, maxWaitingRequests),
+            life: life
+        )
     }
 
     /// Sends a request to a route of the relay's configuration.
@@ -38,7 +48,8 @@ public struct RelayClient: Sendable {
     /// - Parameters:
     ///   - route: the route's name.
     ///   - method: passed on to the upstream.
-    ///   - path: path and query below the upstream's base; a leading slash makes no difference.
+    ///   - path: path and query below the upstream's base, in which every value that is put in is percent-encoded; a
+    ///     leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
     ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     ///   - maxResponseBody: bytes the answer's body may have; nil is the client's own bound.
@@ -49,7 +60,7 @@ public struct RelayClient: Sendable {
     public func send(
         route: String,
         method: Method = .get,
-        path: String = "",
+        path: RequestPath = "",
         fields: HeaderFields = HeaderFields(),
         body: some Sequence<UInt8> = [],
         maxResponseBody: Int? = nil
@@ -66,7 +77,8 @@ public struct RelayClient: Sendable {
     /// - Parameters:
     ///   - route: the route's name.
     ///   - method: passed on to the upstream.
-    ///   - path: path and query below the upstream's base; a leading slash makes no difference.
+    ///   - path: path and query below the upstream's base, in which every value that is put in is percent-encoded; a
+    ///     leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
     ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     /// - Returns: the answer as soon as its head is there; iterating gives its body. `timeout` bounds the wait for the
@@ -75,7 +87,7 @@ public struct RelayClient: Sendable {
     public func stream(
         route: String,
         method: Method = .get,
-        path: String = "",
+        path: RequestPath = "",
         fields: HeaderFields = HeaderFields(),
         body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayStream {
@@ -83,11 +95,15 @@ public struct RelayClient: Sendable {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let canceller = Canceller()
         let (socketPath, timeout) = (socketPath, timeout)
+        // The body counts as under way until its end has been read.
+        guard let stay = life.enter(.working, end: { canceller.cancel(.shutDown) }) else {
+            throw .neverSent(.shutDown)
+        }
         let answer = try await pool.run(canceller) { () throws(RelayClientError) in
             let deadline = StreamedAnswer.deadline(timeout)
             return try StreamedAnswer(request, socketPath: socketPath, by: deadline, canceller: canceller)
         }
-        return RelayStream(answer, pool: pool, timeout: timeout)
+        return RelayStream(answer, stay, pool: pool, timeout: timeout)
     }
 
     /// Sends a request to a path of the relay's own, such as `/v1/status`.
@@ -106,8 +122,16 @@ public struct RelayClient: Sendable {
         body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayResponse {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
+        return try await answer(to: request, .working)
+    }
+
+    /// The whole answer to a request.
+    func answer(
+        to request: ClientRequest,
+        _ manner: ClientLife.Manner
+    ) async throws(RelayClientError) -> RelayResponse {
         let (client, deadline, canceller) = (self, StreamedAnswer.deadline(timeout), Canceller())
-        return try await pool.run(canceller) { () throws(RelayClientError) in
+        return try await pool.run(canceller, manner) { () throws(RelayClientError) in
             try client.answer(to: request, by: deadline, canceller)
         }
     }
@@ -132,7 +156,7 @@ public struct RelayClient: Sendable {
         fields: HeaderFields,
         body: [UInt8]
     ) throws(RelayClientError) -> StreamedAnswer {
-        let target = try ClientRequest.target(route: route, path: path)
+        let target = try ClientRequest.target(route: route, path: RequestPath(path))
         return try blockingStream(method, target, fields: fields, body: body)
     }
 
@@ -162,7 +186,8 @@ public struct RelayClient: Sendable {
         _ canceller: Canceller
     ) throws(RelayClientError) -> RelayResponse {
         guard SystemClock.monotonic() < deadline else {
-            throw RelayClientError(.timedOut, "the time was up before the request could be sent")
+            let words = "the time was up before the request could be sent"
+            throw RelayClientError(.timedOut, words, sent: .neverSent)
         }
         let (path, limit) = (socketPath, maxResponseBody)
         return try StreamedAnswer(request, socketPath: path, by: deadline, canceller: canceller)

@@ -13,11 +13,13 @@ public struct RelayStream: AsyncSequence, Sendable {
     public typealias Failure = RelayClientError
 
     private let answer: StreamedAnswer
+    private let stay: ClientLife.Stay
     private let pool: ExchangePool
     private let timeout: Duration
 
-    init(_ answer: StreamedAnswer, pool: ExchangePool, timeout: Duration) {
+    init(_ answer: StreamedAnswer, _ stay: ClientLife.Stay, pool: ExchangePool, timeout: Duration) {
         self.answer = answer
+        self.stay = stay
         self.pool = pool
         self.timeout = timeout
     }
@@ -51,8 +53,10 @@ public struct RelayStream: AsyncSequence, Sendable {
 
     fileprivate func next() async throws(RelayClientError) -> [UInt8]? {
         let (answer, timeout) = (answer, timeout)
-        return try await pool.run(answer.canceller) { () throws(RelayClientError) in
+        let piece = try await pool.goOn(answer.canceller) { () throws(RelayClientError) in
             try answer.next(within: timeout)
         }
+        if piece == nil { stay.end() }
+        return piece
     }
 }

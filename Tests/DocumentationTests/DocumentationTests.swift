@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 import Testing
 
@@ -18,7 +19,7 @@ struct DocumentationTests {
 
     @Test("A 401 leads to one login and the book, whatever else fails on the way")
     func book() async throws {
-        let script = Script(
+        let script = ScriptedTransport(
             .answer(401),
             .answer(503),
             .answer(200, [:], #"{"data": {"id": 7, "title": "Emma"}}"#)
@@ -41,21 +42,21 @@ struct DocumentationTests {
     func moved() async throws {
         var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         policy.recovery = [.strategy(FollowTheMove(), on: [410])]
-        let script = Script(.answer(410, ["Book-Moved-To": "8"]), .answer(200))
+        let script = ScriptedTransport(.answer(410, ["Book-Moved-To": "8"]), .answer(200))
         _ = try await service(script, policy).execute(Request(.get, "books/7"))
         #expect(script.sent.map(\.target) == ["/books/7", "/books/8"])
     }
 
     @Test("A redirect that is wanted is a success")
     func redirect() async throws {
-        let script = Script(.answer(302, ["Location": "https://shop.example/7"]))
+        let script = ScriptedTransport(.answer(302, ["Location": "https://shop.example/7"]))
         let policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         #expect(try await service(script, policy).execute(.shop(of: 7)) == "https://shop.example/7")
     }
 
     @Test("A 200 that complains is the program's own error")
     func complaint() async throws {
-        let script = Script(.answer(200, [:], #"{"code": "sold out"}"#), .answer(410))
+        let script = ScriptedTransport(.answer(200, [:], #"{"code": "sold out"}"#), .answer(410))
         let policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         let service = try service(script, policy)
         let request = Request.book(7).rejectingComplaints().throwing(BookError.self)
@@ -67,7 +68,11 @@ struct DocumentationTests {
     @Test("A server's error is recognised on any status, and an observer hears of it")
     func serverErrors() async throws {
         let body = #"{"error": {"code": "token_invalid", "title": "Log in"}}"#
-        let script = Script(.answer(200, [:], body), .answer(500, [:], body), .answer(500, [:], "oops"))
+        let script = ScriptedTransport(
+            .answer(200, [:], body),
+            .answer(500, [:], body),
+            .answer(500, [:], "oops")
+        )
         let logOuts = Mutex(0)
         var policy = try RoutePolicy.shop()
         policy.recovery = []
@@ -87,7 +92,7 @@ struct DocumentationTests {
 
     @Test("The last good price is shown as an old one while the shop is away")
     func stale() async throws {
-        let script = Script(
+        let script = ScriptedTransport(
             .answer(200, [:], #"{"data": {"cents": 250}}"#),
             .fail(.connectionRefused, .neverSent),
             .fail(.connectionRefused, .neverSent)
@@ -105,7 +110,7 @@ struct DocumentationTests {
 
     @Test("A price stays on the screen while it is asked for again and when that fails")
     func screen() async throws {
-        let script = Script(.answer(200, [:], #"{"data": {"cents": 250}}"#), .answer(404))
+        let script = ScriptedTransport(.answer(200, [:], #"{"data": {"cents": 250}}"#), .answer(404))
         let tag = PriceTag(article: 3, from: try service(script, .shop()))
         var lines: [String] = []
         await tag.show { line in
@@ -121,7 +126,7 @@ struct DocumentationTests {
 
     @Test("An order is a form, and needs no content in the answer")
     func order() async throws {
-        let script = Script(.answer(204))
+        let script = ScriptedTransport(.answer(204))
         try await service(script, .shop()).execute(Order(article: 3).request)
         #expect(script.sent[0].method == .post)
         #expect(script.sent[0].fields[.contentType] == "application/x-www-form-urlencoded")
@@ -129,7 +134,7 @@ struct DocumentationTests {
 
     @Test("A 404 is final")
     func final() async throws {
-        let script = Script(.answer(404))
+        let script = ScriptedTransport(.answer(404))
         let outcome = try await service(script, .rates()).outcome(of: Request(.get, "usd"))
         #expect(outcome.stoppedBy == "fail" && script.sent.count == 1)
     }
@@ -141,8 +146,8 @@ struct DocumentationTests {
     func reset(seconds: String, waits: [Duration]) async throws {
         var policy = RoutePolicy(upstreams: [try Upstream("https://rates.example/")])
         policy.recovery = [.strategy(WaitForTheReset(), on: [429])]
-        let script = Script(.answer(429, ["X-RateLimit-Reset": seconds]), .answer(200))
-        let time = JumpingTime()
+        let script = ScriptedTransport(.answer(429, ["X-RateLimit-Reset": seconds]), .answer(200))
+        let time = VirtualTime()
         _ = try await service(script, policy, time: time).outcome(of: Request(.get, "usd"))
         #expect(time.waits == waits && script.sent.count == waits.count + 1)
     }
@@ -150,7 +155,7 @@ struct DocumentationTests {
     @Test("A stream counts what was lost and goes on")
     func readings() async throws {
         let policy = RoutePolicy(upstreams: [try Upstream("https://readings.example/")])
-        let service = try service(Script(.answer(204), .answer(500), .answer(204)), policy)
+        let service = try service(ScriptedTransport(.answer(204), .answer(500), .answer(204)), policy)
         let readings = AsyncStream { continuation in
             for number in 1...3 {
                 continuation.yield(
@@ -166,7 +171,7 @@ struct DocumentationTests {
     func inOrder() async throws {
         let policy = RoutePolicy(upstreams: [try Upstream("https://titles.example/")])
         let service = try service(
-            Script(.answer(200, [:], "x"), .answer(500), .answer(200, [:], "x")),
+            ScriptedTransport(.answer(200, [:], "x"), .answer(500), .answer(200, [:], "x")),
             policy
         )
         #expect(await titles(of: [1, 2, 3], from: service).sorted() == ["unknown", "x", "x"])
@@ -175,7 +180,7 @@ struct DocumentationTests {
     @Test("The last text that was typed is looked up")
     func typing() async throws {
         let policy = RoutePolicy(upstreams: [try Upstream("https://suggest.example/")])
-        let service = try service(Script(.answer(200, [:], "swift")), policy)
+        let service = try service(ScriptedTransport(.answer(200, [:], "swift")), policy)
         let texts = AsyncStream { continuation in
             continuation.yield("sw")
             continuation.finish()

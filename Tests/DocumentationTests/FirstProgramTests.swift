@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 import Testing
 
@@ -8,12 +9,12 @@ struct FirstProgramTests {
     func steps() async throws {
         let lines = Mutex<[String]>([])
         let grants = Mutex(0)
-        let script = Script(
+        let script = ScriptedTransport(
             .answer(503),
             .answer(200, [:], #"{"name": "Emma"}"#),
             .answer(200, [:], #"{"name": "Emma"}"#)
         )
-        let time = JumpingTime()
+        let time = VirtualTime()
         let titles = try service(
             script,
             .titles(),

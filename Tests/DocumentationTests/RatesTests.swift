@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 import Testing
 
@@ -6,10 +7,10 @@ import Testing
 struct RatesTests {
     @Test("Rules are read in order: wait, wait, move, stand in")
     func rules() async throws {
-        let time = JumpingTime()
-        let script = Script(.answer(503), .answer(503), .answer(503), .answer(500))
-        let outcome = try await service(script, .rates(), time: time)
-            .outcome(of: PlainRequest<HTTPResponse>(.get, "usd"))
+        let time = VirtualTime()
+        let script = ScriptedTransport(.answer(503), .answer(503), .answer(503), .answer(500))
+        let rates = try RelayService(.rates(), transport: script, time: time, entropy: SeededEntropy())
+        let outcome = await rates.outcome(of: PlainRequest<HTTPResponse>(.get, "usd"))
         #expect(outcome.attempts.map(\.rule) == ["backoff", "backoff", "failover", "placeholder"])
         #expect(outcome.attempts.map(\.upstream) == ["rates", "rates", "rates", "spare"])
         #expect(time.waits == [.milliseconds(200), .seconds(1)])
@@ -23,7 +24,7 @@ struct RatesTests {
         policy.recovery = [.reauthorize()]
         let tokens = Mutex(["new", "old"])
         let login = CredentialDefinition("login") { AccessToken(tokens.withLock { $0.removeLast() }) }
-        let script = Script(.answer(401), .answer(204))
+        let script = ScriptedTransport(.answer(401), .answer(204))
         let order = PlainRequest<Void>(.post, "orders", content: .form(["usd": "100"]))
         try await service(script, policy, credentials: [login]).execute(order)
         #expect(script.sent.map { $0[.authorization] } == ["Bearer old", "Bearer new"])
@@ -37,11 +38,11 @@ struct RatesTests {
         var policy = try RoutePolicy.rates()
         policy.recovery = [.backoff(on: [.connection])]
         let order = PlainRequest<Void>(.post, "orders", content: .form(["usd": "100"]))
-        let lost = Script(.fail(.connectionTerminated, .unknown))
+        let lost = ScriptedTransport(.fail(.connectionTerminated, .unknown))
         let failure = try await service(lost, policy).outcome(of: order).failure
         #expect(failure?.kind == .connectionTerminated && failure?.sent == .unknown)
         #expect(lost.sent.count == 1)
-        let refused = Script(.fail(.connectionRefused, .neverSent), .answer(204))
+        let refused = ScriptedTransport(.fail(.connectionRefused, .neverSent), .answer(204))
         try await service(refused, policy).execute(order)
         #expect(refused.sent.count == 2)
     }

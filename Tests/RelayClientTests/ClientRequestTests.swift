@@ -21,7 +21,7 @@ struct ClientRequestTests {
     )
     func path(path: String) async {
         let error = await #expect(throws: RelayClientError.self) {
-            try await client.send(route: "a", path: path)
+            try await client.send(route: "a", path: RequestPath(path))
         }
         #expect(error?.code == .invalidRequest)
     }

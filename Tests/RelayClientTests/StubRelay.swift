@@ -55,6 +55,9 @@ final class StubRelay: Sendable {
     /// The texts that the clients have sent, by connection.
     var requests: [String] { threads.received.withLock { $0 } }
 
+    /// Returns when so many requests have come.
+    func received(_ count: Int) async { await threads.received(count) }
+
     /// Sends a text over every connection that stays open.
     func tell(_ text: String) { threads.tell(text) }
 }
@@ -63,6 +66,7 @@ final class StubRelay: Sendable {
 private final class Threads: Sendable {
     let received = Mutex<[String]>([])
     private let open = Mutex<Set<Int32>>([])
+    private let waiters = Mutex<[(count: Int, continuation: CheckedContinuation<Void, Never>)]>([])
     private let isStopped = Atomic<Bool>(false)
     private let listener: FileDescriptor
     private let behaviour: StubRelay.Behaviour
@@ -113,9 +117,12 @@ private final class Threads: Sendable {
             case .answerEarly, .silence: continue
             case .answer(let answer):
                 received.withLock { $0.append(text) }
+                wake()
                 return send(descriptor, answer)
             case .respond(let respond):
                 received.withLock { $0.append(text) }
+                // A test that waits for the request may tell more over its connection.
+                defer { wake() }
                 switch respond(text) {
                 case .close(let answer): return send(descriptor, answer)
                 case .stayOpen(let answer):
@@ -126,6 +133,22 @@ private final class Threads: Sendable {
                 }
             }
         }
+    }
+
+    func received(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            waiters.withLock { $0.append((count, continuation)) }
+            wake()
+        }
+    }
+
+    private func wake() {
+        let count = received.withLock { $0.count }
+        let woken = waiters.withLock { waiters in
+            defer { waiters.removeAll { $0.count <= count } }
+            return waiters.filter { $0.count <= count }
+        }
+        for waiter in woken { waiter.continuation.resume() }
     }
 
     private static func isComplete(_ text: String) -> Bool {

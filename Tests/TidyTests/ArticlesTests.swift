@@ -3,17 +3,24 @@ import Testing
 /// The documentation's examples are code that is compiled and run.
 @Suite("The articles' examples")
 struct ArticlesTests {
-    private static let catalog = "Sources/RelayKit/RelayKit.docc"
+    private static let catalogs = [
+        "RelayClient", "RelayClientFoundation", "RelayDoors", "RelayFoundation", "RelayKit", "RelaySockets",
+        "RelayTesting",
+    ].flatMap { TidyTests.files("Sources/\($0)/\($0).docc") }.filter { $0.hasSuffix(".md") }
+    /// The folders of sources that articles show, and nothing else but tests of them.
+    private static let shown = [
+        "Tests/DocumentationTests", "Tests/RelayClientTests/Servers", "Tests/RelayDoorsTests/Glue",
+    ].flatMap { TidyTests.files($0) }
 
     @Test("Every one stands, line for line, in a source that is compiled")
     func examples() {
         let sources =
-            (TidyTests.files("Tests/DocumentationTests") + TidyTests.files("Tests/RelayFoundationTests")
+            (Self.shown + TidyTests.files("Tests/RelayFoundationTests")
             + TidyTests.files("Tests/Consumer/Sources") + ["Tests/Consumer/Package.swift"])
             .filter { $0.hasSuffix(".swift") }
             .map { Self.lines(TidyTests.text($0)) }
         var count = 0
-        for path in TidyTests.files(Self.catalog) where path.hasSuffix(".md") {
+        for path in Self.catalogs {
             for block in Self.blocks(TidyTests.text(path)) {
                 count += 1
                 #expect(
@@ -27,14 +34,30 @@ struct ArticlesTests {
 
     @Test("Their sources have no line that no article shows: nothing helps them that a reader cannot see")
     func nothingElse() {
-        let blocks = TidyTests.files(Self.catalog).filter { $0.hasSuffix(".md") }
-            .flatMap { Self.blocks(TidyTests.text($0)) }
-        let sources = TidyTests.files("Tests/DocumentationTests").filter { path in
+        let blocks = Self.catalogs.flatMap { Self.blocks(TidyTests.text($0)) }
+        let sources = Self.shown.filter { path in
             path.hasSuffix(".swift") && !path.hasSuffix("Tests.swift")
         }
         #expect(sources.count > 4)
         for path in sources {
             #expect(Self.unseen(Self.lines(TidyTests.text(path)), blocks) == [], "\(path)")
+        }
+    }
+
+    @Test(
+        "README and the first page of each product say that no licence is chosen, and have ten lines that work"
+    )
+    func firstPages() {
+        let first = Self.catalogs.filter { path in
+            let parts = path.split(separator: "/")
+            return parts.last == parts[1] + ".md"
+        }
+        #expect(first.count == 7)
+        for path in first {
+            #expect(!Self.blocks(TidyTests.text(path)).isEmpty, "\(path)")
+        }
+        for path in first + ["README.md"] {
+            #expect(TidyTests.text(path).contains("No licence has been chosen yet"), "\(path)")
         }
     }
 

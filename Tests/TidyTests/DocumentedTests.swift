@@ -7,6 +7,7 @@ struct DocumentedTests {
         arguments: [
             "RelayJSON", "RelayBase", "RelayRoute", "RelayJobs", "RelayCore", "RelayKit", "RelaySockets",
             "RelayTransport", "RelayClient", "RelayInterface", "RelayFoundation",
+            "RelayClientFoundation", "RelayTesting", "RelayDoors",
         ]
     )
     func everything(room: String) {

@@ -85,11 +85,46 @@ struct TidyTests {
             return banned.contains { text.contains($0) }
         }
         #expect(
-            found == ["Coders", "Defaults", "Values"].map { "Sources/RelayFoundation/\($0).swift" }
+            found == ["Sources/RelayClientFoundation/RelayClientError+Localized.swift"]
+                + ["Coders", "Defaults", "Values"].map { "Sources/RelayFoundation/\($0).swift" }
         )
         for path in found {
             let imports = Self.text(path).split(separator: "\n").filter { $0.contains("import Foundation") }
             #expect(imports.allSatisfy { $0.hasSuffix("import FoundationEssentials") }, "\(path)")
+        }
+    }
+
+    @Test("No room that is pure, nor what programs test with, takes in a C library of one system alone")
+    func portable() {
+        let pure = [
+            "RelayJSON", "RelayBase", "RelayRoute", "RelayJobs", "RelayCore", "RelayInterface", "RelayKit",
+            "RelayFoundation", "RelayHTTP", "RelayConfig", "RelayTesting",
+        ]
+        let sources = pure.flatMap { Self.files("Sources/\($0)") }.filter { $0.hasSuffix(".swift") }
+        #expect(sources.count > 200)
+        #expect(sources.filter { Self.isOfOneSystem(Self.text($0)) } == [])
+        // The middleware's clock has a library for each system.
+        let clock = "Sources/RelayDoors/ProgramTime.swift"
+        #expect(Self.files("Sources/RelayDoors").filter { Self.isOfOneSystem(Self.text($0)) } == [clock])
+        for name in ["Darwin", "Musl"] {
+            #expect(
+                Self.text(clock).contains("#if canImport(\(name))")
+                    || Self.text(clock).contains("#elseif canImport(\(name))")
+            )
+        }
+        #expect(Self.text("Package.swift").contains("platforms: [.macOS(.v15), .iOS(.v18)]"))
+    }
+
+    @Test(
+        "Such an import is found",
+        arguments: [("import Glibc", true), ("package import Musl", true), ("// import Glibc", false)]
+    )
+    func portableControl(line: String, isFound: Bool) { #expect(Self.isOfOneSystem("\(line)\n") == isFound) }
+
+    private static func isOfOneSystem(_ text: String) -> Bool {
+        text.split(separator: "\n").contains { line in
+            !line.hasPrefix("//")
+                && ["Glibc", "Musl", "Darwin", "CLinux"].contains { line.hasSuffix("import \($0)") }
         }
     }
 
@@ -103,18 +138,24 @@ struct TidyTests {
                 ".target(name: \"RelayFoundation\", dependencies: [\"RelayJSON\", \"RelayKit\"]),",
                 "name: \"RelayFoundationTests\",",
                 "dependencies: [\"RelayFoundation\", \"RelayJSON\", \"RelayKit\", \"RelayTestSupport\"]",
-                "dependencies: [\"RelayFoundation\", \"RelayKit\", \"RelaySockets\"]",
+                "\"RelayClient\", \"RelayClientFoundation\", \"RelayFoundation\", \"RelayKit\", \"RelaySockets\",",
             ]
         )
         #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
     }
 
-    @Test("The typed library is met by no room but its own bridges: to Foundation, and to sockets")
+    @Test(
+        "The typed library is met by no room but its own bridges: to Foundation, to sockets, and to other clients"
+    )
     func library() {
         let found = Self.sources.filter {
             !$0.hasPrefix("Sources/RelayFoundation/") && Self.text($0).contains("import RelayKit")
         }
-        #expect(found == ["Sources/RelaySockets/RelayService+Sockets.swift"])
+        #expect(
+            found == [
+                "Sources/RelayDoors/RelayMiddleware.swift", "Sources/RelaySockets/RelayService+Sockets.swift",
+            ]
+        )
     }
 
     @Test("Unchecked promises to the compiler stand where they are known")

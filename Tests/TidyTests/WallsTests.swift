@@ -16,6 +16,8 @@ struct WallsTests {
             "RelayHTTP": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayKit": ["RelayBase", "RelayCore", "RelayJobs", "RelayJSON", "RelayRoute"],
             "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
+            "RelayDoors": ["RelayBase", "RelayKit", "RelayRoute", "Darwin", "Glibc", "Musl"],
+            "RelayTesting": ["RelayBase", "RelayRoute"],
             "RelayConfig": ["RelayBase", "RelayJSON", "RelayRoute"],
             "RelayPosix": ["CLinux", "Glibc"],
             "RelayTransport": [
@@ -30,6 +32,7 @@ struct WallsTests {
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
+            "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
             "WaystationUI": ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
                 "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",

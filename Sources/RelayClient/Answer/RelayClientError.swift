@@ -1,3 +1,5 @@
+public import RelayBase
+
 /// Why there is no answer.
 public struct RelayClientError: Error, Sendable, CustomStringConvertible {
     /// The kind of trouble.
@@ -18,6 +20,10 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
         case responseTooLarge
         /// The relay refused what was asked; `RelayClientError.problem` has its words.
         case refused
+        /// As many requests of this client wait for a place as may.
+        case tooManyRequests
+        /// The client was shut down.
+        case shutDown
         /// The task was cancelled.
         case cancelled
     }
@@ -28,13 +34,27 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The problem that the relay told of; nil unless it refused.
     public let problem: RelayProblem?
+    /// How far the request got on its way to the relay: one that is `unknown` may have been carried out, and may be
+    /// asked again with the idempotency key that it had.
+    public let sent: Sent
 
     /// The message.
     public var description: String { message }
 
-    package init(_ code: Code, _ message: String, problem: RelayProblem? = nil) {
+    package init(_ code: Code, _ message: String, sent: Sent? = nil, problem: RelayProblem? = nil) {
         self.code = code
         self.message = message
         self.problem = problem
+        self.sent = sent ?? RelayClientError.sent(code)
+    }
+
+    /// How far a request got that ended so, where nothing more is known.
+    private static func sent(_ code: Code) -> Sent {
+        switch code {
+        case .notReachable, .notAllowed, .invalidRequest, .tooManyRequests: .neverSent
+        case .timedOut, .connectionLost, .shutDown, .cancelled: .unknown
+        case .invalidResponse, .responseTooLarge: .answered
+        case .refused: .refused
+        }
     }
 }

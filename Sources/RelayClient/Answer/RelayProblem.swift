@@ -10,9 +10,12 @@ public struct RelayProblem: Sendable {
     public let code: String
     /// In words, safe to show.
     public let detail: String
+    /// When to ask again, as the relay says; nil when asking again is not known to help.
+    public let retryAfter: Duration?
 
     /// Reads the problem document of an answer.
-    init(_ status: Status, _ body: [UInt8]) {
+    init(_ status: Status, _ fields: HeaderFields, _ body: [UInt8]) {
+        retryAfter = fields[.retryAfter].flatMap { Int64($0) }.map { .seconds(max(0, min($0, 86_400))) }
         let document = try? JSONValue(parsing: body)
         self.status = status
         code = document?.member("code") ?? ""
@@ -28,11 +31,11 @@ extension JSONValue {
 extension RelayClientError {
     /// The error for an answer in which the relay refuses what was asked.
     static func refused(_ response: RelayResponse) -> RelayClientError {
-        refused(response.status, response.body)
+        refused(response.status, response.fields, response.body)
     }
 
-    static func refused(_ status: Status, _ body: [UInt8]) -> RelayClientError {
-        let problem = RelayProblem(status, body)
+    static func refused(_ status: Status, _ fields: HeaderFields, _ body: [UInt8]) -> RelayClientError {
+        let problem = RelayProblem(status, fields, body)
         let code = problem.code.isEmpty ? "" : " \(problem.code)"
         return RelayClientError(
             .refused,

@@ -4,7 +4,7 @@ import RelayBase
 struct EventReader {
     private let client: RelayClient
     /// The reader's own, so that it takes none of the client's.
-    private let pool = ExchangePool(limit: 1)
+    private let pool: ExchangePool
     private var last: String?
     private var answer: StreamedAnswer?
     private var lines = LineBuffer()
@@ -20,6 +20,7 @@ struct EventReader {
     init(client: RelayClient, after last: String?) {
         self.client = client
         self.last = last
+        pool = ExchangePool(limit: 1, life: client.life)
         allowance = ReconnectAllowance(client.clock)
     }
 
@@ -55,7 +56,7 @@ struct EventReader {
         let request = try ClientRequest(method: .get, target: "/v1/events", fields: fields, body: [])
         let canceller = Canceller()
         let (path, timeout) = (client.socketPath, client.timeout)
-        let answer = try await pool.run(canceller) { () throws(RelayClientError) in
+        let answer = try await pool.run(canceller, .waiting) { () throws(RelayClientError) in
             let answer = try StreamedAnswer(
                 request,
                 socketPath: path,
@@ -63,7 +64,8 @@ struct EventReader {
                 canceller: canceller
             )
             guard answer.status == 200 else {
-                throw .refused(answer.status, try answer.remainder(within: timeout, limit: 65_536))
+                let body = try answer.remainder(within: timeout, limit: 65_536)
+                throw .refused(answer.status, answer.fields, body)
             }
             return answer
         }
@@ -78,7 +80,7 @@ struct EventReader {
 
     private mutating func read() async throws(RelayClientError) {
         guard let answer else { return }
-        let piece = try await pool.run(answer.canceller) { () throws(RelayClientError) in
+        let piece = try await pool.run(answer.canceller, .waiting) { () throws(RelayClientError) in
             try answer.next(within: EventReader.silence)
         }
         guard let piece else { throw .lost("of its events") }

@@ -17,9 +17,10 @@ struct ReconnectAllowance {
     /// Whether to ask again after `error`: not before the relay has answered once, and not after a refusal.
     mutating func forgives(_ error: RelayClientError) -> Bool {
         switch error.code {
-        case .notReachable, .connectionLost, .timedOut: break
+        case .notReachable, .connectionLost, .timedOut, .tooManyRequests: break
         case .refused where error.problem?.status == 503: break
-        case .refused, .notAllowed, .invalidRequest, .invalidResponse, .responseTooLarge, .cancelled:
+        case .refused, .notAllowed, .invalidRequest, .invalidResponse, .responseTooLarge, .shutDown,
+            .cancelled:
             return false
         }
         failures += 1
@@ -30,11 +31,14 @@ struct ReconnectAllowance {
     var pause: Duration { .milliseconds(min(5_000, 100 << min(failures, 10))) }
 
     /// - Throws: `cancelled` when the task is.
-    func sleep(atMost limit: Duration = .seconds(5)) async throws(RelayClientError) {
+    func sleep(
+        atLeast told: Duration = .zero,
+        atMost limit: Duration = .seconds(5)
+    ) async throws(RelayClientError) {
         do {
-            try await clock.sleep(min(pause, limit))
+            try await clock.sleep(min(max(pause, told), limit))
         } catch {
-            throw RelayClientError(.cancelled, "the wait was cancelled")
+            throw RelayClientError(.cancelled, "the wait was cancelled", sent: .neverSent)
         }
     }
 }

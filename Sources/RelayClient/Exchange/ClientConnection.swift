@@ -12,7 +12,12 @@ struct ClientConnection: ~Copyable {
 
     var raw: Int32 { socket.raw }
 
-    init(path: String, deadline: Int64) throws(RelayClientError) {
+    /// Asks `reason` why to give up while there is no socket to hang up.
+    init(
+        path: String,
+        deadline: Int64,
+        unless reason: () -> Canceller.Reason?
+    ) throws(RelayClientError) {
         self.path = path
         self.deadline = deadline
         while true {
@@ -23,11 +28,13 @@ struct ClientConnection: ~Copyable {
             case .underway(let socket):
                 self.socket = socket
                 return
-            case .failed(let reason):
+            case .failed(let error):
                 // A full backlog: the kernel offers no way to wait for room (unix(7)).
-                guard reason.rawValue == EAGAIN else { throw ClientConnection.error(reason, path: path) }
+                guard error.rawValue == EAGAIN else { throw ClientConnection.error(error, path: path) }
+                if let reason = reason() { throw .neverSent(reason) }
                 guard SystemClock.monotonic() < deadline else {
-                    throw RelayClientError(.timedOut, "cannot reach \(path) in time: its backlog is full")
+                    let words = "cannot reach \(path) in time: its backlog is full"
+                    throw RelayClientError(.timedOut, words, sent: .neverSent)
                 }
                 _ = poll(nil, 0, 5)
             }
@@ -79,7 +86,7 @@ struct ClientConnection: ~Copyable {
             ]
             let milliseconds = Int32(clamping: left / 1_000_000 + 1)
             guard unsafe poll(&entries, 2, milliseconds) > 0 else { continue }
-            guard entries[1].revents == 0 else { throw .hungUp }
+            guard entries[1].revents == 0 else { throw .hungUp(.cancelled) }
             let revents = entries[0].revents
             return revents & Int16(POLLHUP | POLLERR) != 0 ? Int16(POLLIN) : revents
         }

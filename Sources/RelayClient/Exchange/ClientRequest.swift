@@ -46,7 +46,11 @@ struct ClientRequest: Sendable {
     }
 
     /// The target of a route's request: `/r/ROUTE/PATH`.
-    static func target(route: String, path: String) throws(RelayClientError) -> String {
+    static func target(route: String, path: RequestPath) throws(RelayClientError) -> String {
+        if let flaw = path.flaw {
+            throw RelayClientError(.invalidRequest, "cannot send a request: \(flaw.detail)")
+        }
+        let path = path.text
         let isPlain = route.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

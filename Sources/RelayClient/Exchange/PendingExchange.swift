@@ -11,21 +11,21 @@ final class PendingExchange<Value: Sendable>: Sendable {
         case waiting(Continuation)
         /// A thread is at it.
         case running(Continuation)
-        /// The caller has its result, or was cancelled before it waited.
-        case over
+        /// The caller has its result, or gets this error as soon as it waits.
+        case over(RelayClientError?)
     }
 
     private let state = Mutex(State.new)
 
-    /// Takes the caller's continuation; false when the caller was cancelled before, and is told so.
+    /// Takes the caller's continuation; false when all ended before, of which the caller is told.
     func wait(_ continuation: CheckedContinuation<Result<Value, RelayClientError>, Never>) -> Bool {
-        let waits = state.withLock { state in
-            guard case .new = state else { return false }
+        let error: RelayClientError? = state.withLock { state in
+            if case .over(let error) = state { return error ?? .neverSent(.cancelled) }
             state = .waiting(continuation)
-            return true
+            return nil
         }
-        if !waits { continuation.resume(returning: .failure(.neverSent)) }
-        return waits
+        if let error { continuation.resume(returning: .failure(error)) }
+        return error == nil
     }
 
     /// A thread begins; false when there is nobody to do it for.
@@ -40,31 +40,25 @@ final class PendingExchange<Value: Sendable>: Sendable {
     func end(_ result: Result<Value, RelayClientError>) {
         let continuation: Continuation? = state.withLock { state in
             guard case .running(let continuation) = state else { return nil }
-            state = .over
+            state = .over(nil)
             return continuation
         }
         continuation?.resume(returning: result)
     }
 
     /// Sends the caller away unless a thread is at it, which then ends early.
-    func cancel() {
+    func cancel(_ error: RelayClientError) {
         let continuation: Continuation? = state.withLock { state in
             switch state {
             case .new:
-                state = .over
+                state = .over(error)
                 return nil
             case .waiting(let continuation):
-                state = .over
+                state = .over(nil)
                 return continuation
             case .running, .over: return nil
             }
         }
-        continuation?.resume(returning: .failure(.neverSent))
-    }
-}
-
-extension RelayClientError {
-    static var neverSent: RelayClientError {
-        RelayClientError(.cancelled, "the request was cancelled before it was sent")
+        continuation?.resume(returning: .failure(error))
     }
 }

@@ -30,10 +30,10 @@ package final class StreamedAnswer: Sendable {
         canceller: Canceller,
         unlessGone caller: Int32? = nil
     ) throws(RelayClientError) {
-        var connection = try ClientConnection(path: socketPath, deadline: deadline)
+        var connection = try ClientConnection(path: socketPath, deadline: deadline) { canceller.reason }
         connection.caller = caller
         guard canceller.adopt(connection.raw) else {
-            throw .neverSent
+            throw .neverSent(canceller.reason ?? .cancelled)
         }
         let head: ResponseHead
         let remainder: [UInt8]
@@ -43,7 +43,7 @@ package final class StreamedAnswer: Sendable {
             (head, remainder) = try connection.head(of: request.method)
         } catch {
             canceller.release(connection.raw)
-            throw canceller.isCancelled ? .hungUp : error
+            throw canceller.reason.map(RelayClientError.hungUp) ?? error
         }
         status = head.status
         fields = head.fields
@@ -88,7 +88,7 @@ package final class StreamedAnswer: Sendable {
                 try read(from: &reading, into: &body, by: deadline)
             }
         } catch {
-            throw canceller.isCancelled ? .hungUp : error
+            throw canceller.reason.map(RelayClientError.hungUp) ?? error
         }
     }
 
@@ -143,9 +143,5 @@ extension RelayClientError {
             .responseTooLarge,
             "the answer's body is larger than \(limit) bytes (maxResponseBody); stream it"
         )
-    }
-
-    static var hungUp: RelayClientError {
-        RelayClientError(.cancelled, "the request was cancelled; the relay was told by hanging up")
     }
 }

@@ -17,7 +17,7 @@ extension RelayClient {
     /// - Parameters:
     ///   - route: the route's name.
     ///   - method: passed on to the upstream.
-    ///   - path: path and query below the upstream's base.
+    ///   - path: path and query below the upstream's base, in which every value that is put in is percent-encoded.
     ///   - fields: passed on to the upstream.
     ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     ///   - options: how it is to be kept and delivered.
@@ -27,7 +27,7 @@ extension RelayClient {
     public func submit(
         route: String,
         method: Method = .post,
-        path: String = "",
+        path: RequestPath = "",
         fields: HeaderFields = HeaderFields(),
         body: some Sequence<UInt8> = [],
         options: SubmissionOptions = SubmissionOptions()
@@ -108,7 +108,9 @@ extension RelayClient {
             fields.append("Prefer", "wait=\(wait.components.seconds)")
             client.timeout = wait + max(.seconds(10), timeout)
         }
-        let answer = try await client.request(.get, RelayClient.target(of: id), fields: fields)
+        let target = try RelayClient.target(of: id)
+        let request = try ClientRequest(method: .get, target: target, fields: fields, body: [])
+        let answer = try await client.answer(to: request, wait == nil ? .working : .waiting)
         guard answer.status == 200 else { throw .refused(answer) }
         return try Job(answer.body)
     }

@@ -18,7 +18,7 @@ package final class JobContext: Sendable {
     package let hooks: (any JobHooks)?
     /// Nil for every job that is not durable.
     package let history: JobHistory?
-    package let way = RequestPathRecord()
+    package let way = RequestWayRecord()
 
     package init(
         id: JobID,

@@ -55,7 +55,7 @@ extension Job {
         package init() {}
 
         package static let members: [Member<OrdinaryPath>] = [
-            .always("reason", \.reason, .word(RequestPath.reasons)), .always("detail", \.detail),
+            .always("reason", \.reason, .word(RequestWay.reasons)), .always("detail", \.detail),
         ]
     }
 

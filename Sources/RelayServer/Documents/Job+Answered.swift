@@ -51,7 +51,7 @@ extension Job.Kept {
 }
 
 extension Job.OrdinaryPath {
-    init(_ path: RequestPath) {
+    init(_ path: RequestWay) {
         self.init()
         reason = path.reason
         detail = path.sentence

@@ -139,7 +139,8 @@ extension CommandFailure {
             )
         case .timedOut: self.init(.timedOut, error.message)
         case .invalidRequest: self.init(.usage, error.message)
-        case .connectionLost, .invalidResponse, .responseTooLarge, .refused, .cancelled:
+        case .connectionLost, .invalidResponse, .responseTooLarge, .refused, .tooManyRequests, .shutDown,
+            .cancelled:
             self.init(.failed, safe(error.message))
         }
     }

@@ -1,6 +1,3 @@
-import RelayBase
-import RelayCore
-
 /// Where a request goes below the upstream's base: a path, and a query where it has one.
 ///
 /// The text of the source stands in it as it is, percent-encoded by its author. A value put in is encoded as one
@@ -19,7 +16,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation, Expressib
     /// The path, percent-encoded.
     public let text: String
     /// Why no request can go there.
-    let flaw: Failure?
+    package let flaw: Failure?
 
     /// A path as it is, percent-encoded by the caller, with a query where it has one.
     public init(_ text: String) {
@@ -62,7 +59,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation, Expressib
 
         /// The text of the source, as it is.
         public mutating func appendLiteral(_ literal: String) {
-            isInQuery = isInQuery || literal.contains("?")
+            isInQuery = isInQuery || literal.utf8.contains(UInt8(ascii: "?"))
             text += literal
         }
 

@@ -1,9 +1,18 @@
-package import RelayBase
+public import RelayBase
 import Synchronization
 
 /// A clock that moves only when a test moves it, or when somebody sleeps on it.
-package final class VirtualTime: TimeSource {
-    package enum Mode: Sendable {
+///
+/// ```swift
+/// let time = VirtualTime()
+/// let script = ScriptedTransport(.answer(503), .answer(200))
+/// let service = try RelayService(policy, transport: script, time: time, entropy: SeededEntropy())
+/// ```
+///
+/// ``waits`` are the waits that were asked for, in order: a test compares them as values and never waits itself.
+public final class VirtualTime: TimeSource {
+    /// How a sleep ends.
+    public enum Mode: Sendable {
         /// A sleep moves the clock to its end and returns.
         case jumping
         /// A sleep waits until the test has moved the clock far enough.
@@ -26,21 +35,25 @@ package final class VirtualTime: TimeSource {
     private let mode: Mode
     private let state = Mutex(State())
 
-    package init(_ mode: Mode = .jumping) { self.mode = mode }
+    /// A clock that stands at its beginning, for the wall on 15 January 2027.
+    public init(_ mode: Mode = .jumping) { self.mode = mode }
 
-    package func now() -> Instant { state.withLock { $0.now } }
+    /// The moment to which the clock has come.
+    public func now() -> Instant { state.withLock { $0.now } }
 
-    package func wallMilliseconds() -> Int64 {
+    /// Milliseconds since 1970-01-01 UTC.
+    public func wallMilliseconds() -> Int64 {
         state.withLock { $0.wallOffset + $0.now.nanoseconds / 1_000_000 }
     }
 
     /// Every wait so far, in order.
-    package var waits: [Duration] { state.withLock { $0.slept } }
+    public var waits: [Duration] { state.withLock { $0.slept } }
 
     /// How many tasks sleep now.
-    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    package func advance(by duration: Duration) {
+    /// Moves the clock, and wakes those whose time has come.
+    public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let due = state.sleepers.filter { $0.value.deadline <= state.now }
@@ -51,9 +64,10 @@ package final class VirtualTime: TimeSource {
     }
 
     /// Somebody sets the wall clock.
-    package func stepWall(by milliseconds: Int64) { state.withLock { $0.wallOffset += milliseconds } }
+    public func stepWall(by milliseconds: Int64) { state.withLock { $0.wallOffset += milliseconds } }
 
-    package func sleep(until deadline: Instant) async throws(CancellationError) {
+    /// Sleeps until `deadline`, and notes the wait; a clock that jumps is there at once.
+    public func sleep(until deadline: Instant) async throws(CancellationError) {
         if mode == .jumping {
             if Task.isCancelled { throw CancellationError() }
             let wait = state.withLock { state in
@@ -67,7 +81,8 @@ package final class VirtualTime: TimeSource {
         try await expire(at: deadline)
     }
 
-    package func expire(at deadline: Instant) async throws(CancellationError) {
+    /// Waits until somebody has moved the clock to `deadline`: it never moves by itself for a limit of other work.
+    public func expire(at deadline: Instant) async throws(CancellationError) {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -88,13 +103,4 @@ package final class VirtualTime: TimeSource {
         }
         if !isOver { throw CancellationError() }
     }
-}
-
-/// Random numbers that repeat with their seed.
-package final class SeededEntropy: Entropy {
-    private let numbers: Mutex<SplitMix64>
-
-    package init(seed: UInt64 = 1) { numbers = Mutex(SplitMix64(seed: seed)) }
-
-    package func next() -> UInt64 { numbers.withLock { $0.next() } }
 }

@@ -1,12 +1,20 @@
-package import RelayBase
-package import RelayCore
-package import RelayRoute
+public import RelayBase
+public import RelayRoute
 import Synchronization
 
 /// A transport that plays a script and remembers what it was asked to send.
-package final class ScriptedTransport: Transport {
-    package enum Step: Sendable {
-        case answer(Status, [(String, String)] = [], String = "")
+///
+/// ```swift
+/// let script = ScriptedTransport(.answer(503), .fail(.connectionTerminated, .unknown), .answer(200, [:], "{}"))
+/// ```
+///
+/// ``sent`` are the attempts that it was asked for, each complete. A body that is a stream is not read.
+public final class ScriptedTransport: Transport {
+    /// The end of one attempt.
+    public enum Step: Sendable {
+        /// An answer with those fields and that text.
+        case answer(Status, ScriptedFields = [:], String = "")
+        /// No answer: the kind of failure, and how far the request got.
         case fail(FailureKind, Sent)
         /// 200 with a body that comes by pieces.
         case stream(any BodySource)
@@ -28,22 +36,34 @@ package final class ScriptedTransport: Transport {
     /// Answers by request where a script by order will not do.
     private let answer: (@Sendable (OutboundRequest) -> Step)?
 
-    package init(_ steps: [Step], time: VirtualTime) {
+    /// A transport that plays the steps one after the other; an attempt beyond the last fails as `script_over`.
+    public convenience init(_ steps: Step..., time: VirtualTime = VirtualTime()) {
+        self.init(steps, time: time)
+    }
+
+    /// A transport that plays the steps one after the other; an attempt beyond the last fails as `script_over`.
+    ///
+    /// - Parameters:
+    ///   - steps: what becomes of each attempt.
+    ///   - time: the clock that ``Step/take(_:)`` moves.
+    public init(_ steps: [Step], time: VirtualTime = VirtualTime()) {
         state = Mutex(State(steps: steps))
         self.time = time
         answer = nil
     }
 
-    package init(time: VirtualTime, answer: @escaping @Sendable (OutboundRequest) -> Step) {
+    /// A transport that answers each attempt as it deserves.
+    public init(time: VirtualTime = VirtualTime(), answer: @escaping @Sendable (OutboundRequest) -> Step) {
         state = Mutex(State(steps: []))
         self.time = time
         self.answer = answer
     }
 
-    package var sent: [OutboundRequest] { state.withLock { $0.sent } }
+    /// Every attempt so far, in order.
+    public var sent: [OutboundRequest] { state.withLock { $0.sent } }
 
     /// Lets every held exchange go on.
-    package func release() {
+    public func release() {
         let held = state.withLock { state in
             defer { state.held = [] }
             state.isReleased = true
@@ -52,9 +72,11 @@ package final class ScriptedTransport: Transport {
         for continuation in held { continuation.resume(returning: true) }
     }
 
-    package var heldCount: Int { state.withLock { $0.held.count } }
+    /// The exchanges that wait in ``Step/hold``.
+    public var heldCount: Int { state.withLock { $0.held.count } }
 
-    package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+    /// Plays the next step.
+    public func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         state.withLock { $0.sent.append(request) }
         var step = next(request)
         while true {
@@ -73,7 +95,7 @@ package final class ScriptedTransport: Transport {
                 )
             case .answer(let status, let pairs, let body):
                 var fields = HeaderFields()
-                for (name, value) in pairs { fields.append(name, value) }
+                for (name, value) in pairs.pairs { fields.append(name, value) }
                 let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
                 return InboundResponse(
                     response: HTTPResponse(status: status, fields: fields, body: content),
@@ -111,14 +133,13 @@ package final class ScriptedTransport: Transport {
     }
 }
 
-/// Keeps every event.
-package final class RecordingSink: EventSink, JobListener {
-    private let kept = Mutex<[JobEvent]>([])
+/// The fields of an answer in a script, written as a dictionary; a name may stand more than once.
+public struct ScriptedFields: Sendable, ExpressibleByDictionaryLiteral {
+    let pairs: [(String, String)]
 
-    package init() {}
+    /// The fields as they are written.
+    public init(dictionaryLiteral elements: (String, String)...) { pairs = elements }
 
-    package func record(_ event: JobEvent) { kept.withLock { $0.append(event) } }
-    package func heard(_ event: JobEvent, at wall: Int64) { record(event) }
-
-    package var events: [JobEvent] { kept.withLock { $0 } }
+    /// Fields that are made elsewhere.
+    public init(_ pairs: [(String, String)]) { self.pairs = pairs }
 }

@@ -1,17 +1,6 @@
-/// Random numbers that repeat with their seed (SplitMix64; Steele, Lea and Flood, 2014).
-package struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+import RelayTesting
 
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SplitMix64 {
     /// Uniform in `0 ..< bound`, by the high half of a product.
     package mutating func below(_ bound: Int) -> Int {
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)

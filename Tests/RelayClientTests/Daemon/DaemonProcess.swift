@@ -1,0 +1,100 @@
+import Glibc
+import RelayClient
+import RelayPosix
+import RelayTestSupport
+import Synchronization
+import Testing
+
+/// A daemon that a test starts, kills and starts again: the program that the build has made beside the tests.
+final class DaemonProcess: Sendable {
+    let folder = TemporaryFolder()
+    private let process = Mutex<pid_t?>(nil)
+
+    var socket: String { folder.path + "/jobs.sock" }
+
+    /// A daemon with the route `hooks`; `members` and `storage` are members of its configuration.
+    init(upstream: StubRelay, members: String = "", storage: String = "") throws {
+        let text = """
+            {"listeners": [{"name": "jobs", "unix": "\(socket)", "mode": "0600", "role": "admin"}],
+             "storage": {"directory": "\(folder.path)/state"\(storage)},
+             "routes": {"hooks": {"upstreams": [{"name": "u", "unix": "\(upstream.path)"}]}}\(members)}
+            """
+        let file = unsafe open(folder.path + "/waystation.json", O_WRONLY | O_CREAT, 0o600)
+        try #require(file >= 0)
+        let bytes = Array(text.utf8)
+        let written = unsafe write(file, bytes, bytes.count)
+        close(file)
+        try #require(written == bytes.count)
+    }
+
+    deinit { kill() }
+
+    var client: RelayClient { RelayClient(socketPath: socket) }
+
+    /// Starts it and waits until it serves.
+    func start() throws {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        let log = folder.path + "/log"
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let program = Self.directory + "/waystationd"
+        let words = CStrings([program, "--config", folder.path + "/waystation.json"])
+        let variables = CStrings(["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"])
+        var child = pid_t()
+        let result = unsafe posix_spawn(&child, program, &actions, nil, words.pointers, variables.pointers)
+        try #require(result == 0, "cannot start \(program)")
+        process.withLock { $0 = child }
+        let client = client
+        for _ in 0..<3_000 {
+            if (try? client.blockingRequest(.get, "/v1/health/ready"))?.status == 200 { return }
+            let isGone = waitpid(child, nil, WNOHANG) != 0
+            try #require(!isGone, "the daemon ended at once")
+            _ = poll(nil, 0, 10)
+        }
+        Issue.record("the daemon was not ready within thirty seconds")
+    }
+
+    /// Ends it as a crash would, if it runs.
+    func kill() {
+        process.withLock { process in
+            guard let child = process.take() else { return }
+            _ = Glibc.kill(child, SIGKILL)
+            _ = waitpid(child, nil, 0)
+        }
+    }
+
+    private static let directory: String = {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe buffer.withUnsafeMutableBytes { buffer in
+            guard let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return 0 }
+            return unsafe readlink("/proc/self/exe", base, buffer.count)
+        }
+        let path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    }()
+}
+
+/// Sends bytes to a socket, and gives all that comes back until its end; empty when nobody is there.
+func exchange(_ path: String, _ request: String) -> String {
+    guard case .connected(let socket) = Socket.connect(to: .unix(path: path)) else { return "" }
+    var rest = Array(request.utf8)[...]
+    var answer: [UInt8] = []
+    while true {
+        let events = Int16(POLLIN) | (rest.isEmpty ? 0 : Int16(POLLOUT))
+        var entry = pollfd(fd: socket.raw, events: events, revents: 0)
+        guard unsafe poll(&entry, 1, 30_000) > 0 else { return "" }
+        if entry.revents & Int16(POLLOUT) != 0,
+            case .bytes(let count) = Socket.send(socket.raw, Array(rest).span)
+        {
+            rest = rest.dropFirst(count)
+        }
+        guard entry.revents & ~Int16(POLLOUT) != 0 else { continue }
+        switch Socket.receive(socket.raw, behind: &answer, most: 65_536) {
+        case .bytes, .wouldBlock: continue
+        case .end, .failed: return String(decoding: answer, as: UTF8.self)
+        }
+    }
+}
