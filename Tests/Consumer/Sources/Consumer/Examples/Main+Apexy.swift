@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 
 // Each example of Apexy's guide does here what it does there.
@@ -8,7 +9,7 @@ extension Main {
             #"{"data": {"id": 7, "title": "Emma"}}"#, #"{"error": {"code": "token_invalid", "title": "T"}}"#
         )
         let logOuts = Mutex(0)
-        let steps: [(Script.Step, String)] = [
+        let steps: [(ScriptedTransport.Step, String)] = [
             (.answer(200, [:], good), "Emma"), (.answer(200, [:], error), "token_invalid"),
             (.answer(401, [:], error), "token_invalid"), (.answer(500, [:], error), "token_invalid"),
             (.answer(500, [:], "oops"), "500"), (.answer(401, [:], #"{"error": {"code": "c"}}"#), "401"),

@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 
 // Each pattern of "Using Combine" does here what it does there.
 extension Main {
@@ -15,7 +16,7 @@ extension Main {
         for _ in 0..<3 { await address(from: places) { words.append($0) } }
         try expect(words == ["192.0.2.1", "8.8.8.8", "8.8.8.8"], "a placeholder covers status and decoding")
         try await refusedPort()
-        let steps: [Script.Step] = [
+        let steps: [ScriptedTransport.Step] = [
             .answer(200, [:], answered), .answer(200, [:], answered), .answer(200, [:], "<garbage>"),
             .answer(200, [:], answered),
         ]

@@ -1,4 +1,5 @@
 import RelayKit
+import RelayTesting
 import Synchronization
 
 // Each example of Hyperspace's guides does here what it does there.
@@ -159,7 +160,7 @@ extension Main {
     }
 
     private static func prepared() async throws {
-        let steps: [Script.Step] = [.answer(503), .answer(200, [:], answered)]
+        let steps: [ScriptedTransport.Step] = [.answer(503), .answer(200, [:], answered)]
         let (service, script, _) = try scripted(
             policy(.backoff(on: [503])),
             steps,
