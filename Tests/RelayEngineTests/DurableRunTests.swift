@@ -113,6 +113,30 @@ struct DurableRunTests {
         #expect(await bench.stop())
     }
 
+    @Test("One whose record is found damaged has failed, and says so")
+    func damaged() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        let ids = try await held(bench, 3)
+        let run = try await bench.jobs.runs.begin(run(.retry, rate: "1/h"))
+        await untilIdle()
+        _ = try await bench.store.end(
+            run.number,
+            as: .failed,
+            by: nil,
+            failure: "damaged",
+            at: JobMoment(bench.time)
+        )
+        #expect(try bench.jobs.runs.run(run.number).state == .running)
+        bench.time.advance(by: .seconds(3_600))
+        await untilIdle()
+        let failed = try bench.jobs.runs.run(run.number)
+        #expect(failed.state == .failed && failed.failure == "damaged" && failed.filter == run.filter)
+        #expect(bench.feed(.runEnded).count == 1)
+        #expect(try await states(ids, bench).filter { $0 == .held }.count == 2)
+        #expect(await bench.stop())
+    }
+
     @Test("Past the bound there are no more of them")
     func bounded() async throws {
         let bench = DurableBench { _ in .answer(200) }

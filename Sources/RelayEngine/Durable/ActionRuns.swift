@@ -178,8 +178,7 @@ extension ActionRuns {
             case .step(let step):
                 do throws(StoreError) {
                     let advance = try await means.operations.advance(run.number, by: step)
-                    // Ended by somebody who is about to say so.
-                    guard let advance else { return }
+                    guard let advance else { return try await lookAgain(run.number, means) }
                     if advance.run.state == .running { note(advance.run) } else { over(advance.run, means) }
                 } catch {
                     if error.code == .closed { return }
@@ -188,6 +187,14 @@ extension ActionRuns {
                 }
             }
         }
+    }
+
+    /// A run no longer goes on by the store: somebody ended it, who is about to say so, or its record is damaged.
+    private func lookAgain(_ number: Int64, _ means: Means) async throws(StoreError) {
+        let found = try await means.store.runs().first { $0.number == number }
+        guard let found, found.state == .failed, var run = state.withLock({ $0.runs[number] }) else { return }
+        run.end(.failed, failure: found.failure, at: time.wallMilliseconds())
+        over(run, means)
     }
 
     /// A store that is damaged does not get better by waiting; any other is asked again.

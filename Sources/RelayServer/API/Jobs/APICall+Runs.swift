@@ -17,7 +17,9 @@ extension APICall {
         let (count, isWhole) = try await matches(wanted, caller, atMost: .max)
         try wanted.check(count, isWhole)
         // A count takes a while, in which somebody may have thought better of it.
-        guard caller.isThere else { throw Problem(.selectionChanged, "the caller has gone, and nothing was begun") }
+        guard caller.isThere else {
+            throw Problem(.selectionChanged, "the caller has gone, and nothing was begun")
+        }
         let (durable, by) = (caller.server.durable, await caller.principal())
         var run = ActionRun(wanted.action, wanted.filter, by: by, at: SystemClock.wall() / 1_000_000)
         (run.rate, run.why, run.total) = (wanted.rate, wanted.why, isWhole ? count : nil)
