@@ -38,13 +38,18 @@ return [seen, low];
 """
 
 # Elements that stand out of the window, but for those with a way of their own to be moved.
+# With all that can be unfolded: what is folded up has the layout of an earlier size.
 OVERFLOW = """
+const folded = [...document.querySelectorAll('details:not([open])')];
+for (const one of folded) one.open = true;
 const width = document.documentElement.clientWidth;
 const out = [...document.querySelectorAll('body *')].filter((node) => {
   const box = node.getBoundingClientRect();
   return box.width && box.right > width + 1 && !node.closest('.scroll, .unseen, .skip, svg');
 }).map((node) => node.tagName + '.' + node.className + ' ' + node.textContent.slice(0, 40));
-return [document.documentElement.scrollWidth, width, out.slice(0, 5)];
+const inside = document.documentElement.scrollWidth;
+for (const one of folded) one.open = false;
+return [inside, width, out.slice(0, 5)];
 """
 
 NAMES = """
