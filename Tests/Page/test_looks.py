@@ -103,7 +103,7 @@ class Looks(PageTest):
                 CONTRAST.split("const low")[0] +
                 "const bar = document.querySelector('.bars .all'), figure = bar.closest('figure');"
                 "const [a, b] = [light(parts(getComputedStyle(bar).fill)), light(behind(figure))].sort((x, y) => y - x);"
-                "const helped = document.querySelector('.bars line.helped');"
+                "const helped = document.querySelector('.bars .stripe');"
                 "return [(a + 0.05) / (b + 0.05), document.querySelectorAll('.bars .helped').length, getComputedStyle(helped).strokeDasharray]")
             self.assertGreaterEqual(ratio, 3, scheme)
             self.assertGreater(marks, 0)
