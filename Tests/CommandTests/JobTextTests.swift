@@ -370,9 +370,9 @@ struct OverviewTextTests {
         #expect(
             historyTable(try json(document), moments).text { $0 } == """
                 FROM      REQUESTS  FAILED  STAND-INS  ATTEMPTS  FAILED  P50 MS  P99 MS  IN FLIGHT  QUEUED  WHAT HAPPENED
-                04:14:30         4       3          0         9       8     7.5     9.5          2       1  7 × http_status 503, 1 × other, route.breaker open (\(safe("e\u{1b}u")))
+                04:14:30         4       3          0         9       8     7.5     9.5          2       1  7 × http_status 503, 1 × other, Circuit breaker of \(safe("e\u{1b}u")) opened
                 04:15:30         –       –          –         –       –       –       –          –       –
-                04:16:30         0       0          0         0       0       –       –          0       0  reloaded, route.paused by uid 7
+                04:16:30         0       0          0         0       0       –       –          0       0  Reloaded, Paused by uid 7
 
                 """
         )

@@ -16,13 +16,15 @@ const pointer = (hour, at, height) => at === null ? null : line("pointed", place
 // A bar for each minute: all of them, the stand-ins and, at the bottom and with a mark below, the failures.
 function bars(hour, height, most, at = null) {
   const y = part => height - Math.round(part / most * height);
-  const nodes = [];
+  // One path for all bars of a sort: sixty minutes weigh no more than one.
+  const paths = { all: "", helped: "", stripe: "", failed: "" };
   hour.all.forEach((count, index) => {
     if (!count) return;
     const x = placeOf(hour, index);
+    const box = (look, top, tall) => { paths[look] += `M${x} ${top}h${STEP - 1}v${tall}h${1 - STEP}z`; };
     const bar = (look, from, to) => {
       const tall = Math.max(1, Math.round((to - from) / most * height));
-      nodes.push(rect(look, x, y(from) - tall, STEP - 1, tall));
+      box(look, y(from) - tall, tall);
     };
     const failed = Math.min(count, hour.failed[index] || 0);
     const helped = Math.min(count - failed, hour.helped[index] || 0);
@@ -30,13 +32,14 @@ function bars(hour, height, most, at = null) {
     if (helped) {
       bar("helped", failed, failed + helped);
       // Striped, since a colour alone says nothing to some.
-      nodes.push(line("helped", x + 1, Math.max(0, Math.min(y(failed) - 3, y(failed + helped))), x + 1, y(failed)));
+      paths.stripe += `M${x + 1} ${Math.max(0, Math.min(y(failed) - 3, y(failed + helped)))}V${y(failed)}`;
     }
     if (failed) {
       bar("failed", 0, failed);
-      nodes.push(rect("failed", x, height + 1, STEP - 1, 2));
+      box("failed", height + 1, 2);
     }
   });
+  const nodes = Object.entries(paths).map(([look, d]) => d && h("path." + look, { d }));
   return drawing("bars", HOUR, height + 3, hour.label || `Last hour: ${hourText(hour)}`, [line("base", 0, height + 0.5, HOUR, height + 0.5), nodes,
     pointer(hour, at, height)]);
 }

@@ -3,7 +3,7 @@
 // Elements, made of data without ever reading markup, and put in place of those before them without disturbing what
 // somebody is at.
 
-const SVG = new Set(["svg", "rect", "line", "circle", "polyline"]);
+const SVG = new Set(["svg", "rect", "line", "path", "circle", "polyline"]);
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 // Attributes that are shown or read out.
 const SPOKEN = new Set(["title", "aria-label", "placeholder", "data-title"]);

@@ -19,7 +19,7 @@ func historyTable(_ history: JSONValue, _ moments: Moments) -> TextTable {
     let interval = history["interval_ms"]?.integer ?? 60_000
     let hour = history["routes"]?.elements.first ?? .null
     let events =
-        (history["reloads"]?.elements ?? []).map { (milliseconds($0), "reloaded") }
+        (history["reloads"]?.elements ?? []).map { (milliseconds($0), "Reloaded") }
         + (hour["marks"]?.elements ?? []).map { (milliseconds($0["at"]), markText($0)) }
     let lists = figures.map { hour[$0.0]?.elements ?? [] }
     let causes = hour["causes"]?.elements ?? []
