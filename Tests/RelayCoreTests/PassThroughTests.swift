@@ -33,6 +33,8 @@ struct PassThroughTests {
         "limits": "smaller than a plain head, or decoding: ordinary",
         "delivery": "durable: ordinary",
         "signing": "ordinary",
+        "constrained": "ordinary while the network is constrained",
+        "lightRequest": "for a constrained network, which makes it ordinary",
         "neverFails": "for failures, which are promoted",
     ]
 
