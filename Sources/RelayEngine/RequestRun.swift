@@ -374,7 +374,7 @@ extension RequestRun {
     @inline(never)
     private func waitForNetwork(_ body: Body) async {
         guard let wait = admission.state.waitForNetwork(admission.caller) else {
-            stage = .ended(Outcome(admission.context, noRoom))
+            stage = .ended(Outcome(admission.context, tooManyWait))
             return
         }
         defer { withExtendedLifetime(wait) {} }
@@ -407,7 +407,7 @@ extension RequestRun {
         return .networkConstrained(admission.context)
     }
 
-    private var noRoom: Failure {
+    private var tooManyWait: Failure {
         var failure = Failure(
             .overloaded,
             sent: .neverSent,

@@ -11,7 +11,6 @@ let package = Package(
                 .product(name: "RelayFoundation", package: "waystation"),
                 .product(name: "RelayKit", package: "waystation"),
                 .product(name: "RelaySockets", package: "waystation"),
-                .product(name: "RelayTesting", package: "waystation"),
             ]
         )
     ]

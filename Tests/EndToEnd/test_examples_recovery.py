@@ -52,6 +52,15 @@ class APIError(ExampleTest):
                 self.assertEqual((got.status, got.body), (status, body), "the error document reaches the caller")
                 self.assertIn("error=api_error", got["Proxy-Status"])
 
+    # clauses: AX-04, AX-05
+    def test_a_route_may_give_it_an_honest_status(self):
+        for status, named, wanted in (200, "404", 404), (200, '"x"', 502), (409, "404", 409):
+            body = '{"error": {"code": "gone", "title": "No such book", "status": %s}}' % named
+            self.first.on("/books", as_json(status, body))
+            got = self.relay.curl("/r/orders/books")
+            self.assertEqual((got.status, got.body.decode()), (wanted, body))
+            self.assertEqual(self.relay.job(got)["attempts"][0]["status"], status)
+
     # clauses: AX-05, AX-06
     def test_what_is_no_whole_error_document_is_judged_by_its_status(self):
         for status, body in (500, b"broken"), (500, b'{"error": {"code": "gone"}}'), \

@@ -34,6 +34,8 @@ struct PassThroughTests {
         "delivery": "durable: ordinary",
         "signing": "ordinary",
         "allowsPlainHTTP": "for services of programs",
+        "constrained": "ordinary while the network is constrained",
+        "lightRequest": "for a constrained network, which makes it ordinary",
         "neverFails": "for failures, which are promoted",
     ]
 
