@@ -69,8 +69,11 @@ function perSecond(rate) {
   return found && Number(found[1]) / { s: 1, m: 60, h: 3600 }[found[2]];
 }
 
-function counted(sum, word, isDry) {
-  let text = sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`;
+const counted = (sum, word, isDry) => (sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`) + came(sum, word, isDry);
+
+// What came of those that matched, or would.
+function came(sum, word, isDry) {
+  let text = "";
   // The store says what it would change.
   if (isDry) {
     const rest = sum.matched - sum.changed - sum.body_expired - sum.left_alone - sum.superseded;

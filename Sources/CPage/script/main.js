@@ -73,5 +73,6 @@ setInterval(() => freshness.show(), 500);
 setInterval(() => {
   if (performance.now() - refresh.last > 5000) refresh.soon();
   refresh.again();
+  runs.again();
 }, 1000);
 draw(true);

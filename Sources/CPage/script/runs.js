@@ -7,6 +7,12 @@ const runs = {
 
   async read(signal) { ({ runs: this.found } = await read("/v1/runs", signal)); },
 
+  // While one goes on it is looked at each second, whatever the view does.
+  again() {
+    const isOn = this.found.some(({ state }) => state === "running");
+    if (isOn && freshness.mayAct && !document.hidden) this.read().then(() => this.show(), () => {});
+  },
+
   // Those that go on, and what came of the others for a minute.
   show() {
     const shown = this.found.filter(run => run.state === "running" || clock.now() - parsed(run.ended_at) < 60000);
@@ -15,9 +21,9 @@ const runs = {
       const isOn = state === "running";
       const name = `Run ${number}: ${word} jobs with ${words(filter)}`;
       return h("p.run " + state + "#" + number, h("strong", name), isOn && total > 0 && h("progress", { max: total, value: Math.min(matched, total), "aria-label": name }),
-        isOn && total ? ` ${grouped(matched)} of ${grouped(total)}` : "", ` ${sentence(counted(run, word))}`, rate && ` ${rate}.`,
-        " Begun ", when(began, age(began)), ` ago by ${userText(by)}`, reason && `: ${reason}`, ". ",
-        isOn ? stopAction(run) : h("span", joined(" ", titled(state), run.ended_by && `by ${userText(run.ended_by)}`, run.detail)));
+        isOn ? ` ${joined(" of ", grouped(matched), total && grouped(total))}${came(run, word)}${rate ? ` at ${rate}` : ""}. `
+          : ` ${titled(state)}${run.ended_by ? ` by ${userText(run.ended_by)}` : ""}: ${sentence(joined("; ", run.detail, counted(run, word)))} `,
+        "Begun ", when(began, age(began)), ` ago by ${userText(by)}${reason ? `: ${reason}` : ""}. `, isOn && stopAction(run));
     })));
   },
 };
