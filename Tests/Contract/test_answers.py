@@ -5,6 +5,7 @@ import unittest
 
 from caller import Caller, ask
 from contract import Contract, properties
+from relay import eventually
 from world import JSON, STATES, World
 
 LINES = [("Content-Type", "application/x-ndjson")]
@@ -101,6 +102,10 @@ class Answers(unittest.TestCase):
         self.call("pauseRoute", JSON, b'{"reason": "tea", "for": "1h"}', route="good")
         self.call("pauseRoute", JSON, b'{"reason": "", "for": 1, "why": 2}', route="good", status=400)
         self.call("getStatus")
+        # One that expires within the hour, as the troubles tell once it was counted.
+        kept = ask(self.world.relay.jobs, "PUT", "/r/good/x", [("Prefer", "respond-async"), ("Waystation-Expires-After", "30m")])
+        self.assertEqual(kept.status, 202, kept)
+        eventually(lambda: any(one["expiring"] for one in self.call("getTroubles").json()["troubles"]), "it is counted")
         kinds = {one["kind"] for one in self.call("getTroubles").json()["troubles"]}
         self.assertLessEqual({"route_paused", "upstream_failing", "jobs_dead"}, kinds)
         self.call("resumeRoute", route="good")
