@@ -224,7 +224,7 @@ extension RelayService {
         // The relay alone says that time was wanting, whatever the request makes of the failure for its caller.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
-        var error = job.ownError ?? request.makeError(named)
+        var error = job.ownError ?? request.error(of: named)
         // An error of a program's type may have become a failure again.
         if var own = error as? Failure {
             own.isPastDeadline = failure.isPastDeadline
