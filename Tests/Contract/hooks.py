@@ -160,7 +160,8 @@ DATES, ENDS = {"delay", "not_before"}, {"timeout", "expires_after"}
 # The fields of a request that count for the one job it brings, each as it may be.
 FIELDS = {
     "waystation-timeout": "20s", "waystation-attempt-timeout": "5s", "waystation-max-attempts": "2",
-    "waystation-fallback": "off", "waystation-delay": "1h", "waystation-not-before": soon(),
+    "waystation-fallback": "off", "waystation-constrained": "send", "waystation-delay": "1h",
+    "waystation-not-before": soon(),
     "waystation-expires-after": "2h", "waystation-ordering-key": "customer 42", "waystation-supersede-key": "draft",
     "waystation-label": "made=by a field",
 }
