@@ -5,7 +5,7 @@ _waystation_options() {
     case $1 in
         '') echo '--socket --output -o --quiet -q --no-headers --utc --version --help' ;;
         'status') echo '--output -o --utc --socket --help' ;;
-        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --fail -f --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
+        'send') echo '--request -X --header -H --data -d --json --include -i --output -o --any --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --constrained --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
         'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --reason --detach --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'runs') echo '--output -o --no-headers --quiet -q --utc --socket --help' ;;
         'dead') echo '--by --route --output -o --no-headers --quiet -q --utc --socket --help' ;;
@@ -51,6 +51,7 @@ _waystation_spec() {
         'send --attempt-timeout') spec='nothing' ;;
         'send --max-attempts') spec='nothing' ;;
         'send --fallback') spec='words on off' ;;
+        'send --constrained') spec='words send wait refuse' ;;
         'send --delay') spec='nothing' ;;
         'send --not-before') spec='nothing' ;;
         'send --expires-after') spec='nothing' ;;
@@ -62,9 +63,9 @@ _waystation_spec() {
         'send 1') spec='asked routes' ;;
         'jobs --route') spec='asked routes' ;;
         'jobs --state') spec='words scheduled queued running retrying held succeeded dead cancelled expired' ;;
-        'jobs --reason') spec='words backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled due route_removed' ;;
+        'jobs --reason') spec='words backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained due route_removed' ;;
         'jobs --end') spec='words exhausted rejected poison outcome_unknown not_repeatable corrupt superseded cancelled expired' ;;
-        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
+        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
         'jobs --status') spec='nothing' ;;
         'jobs --label') spec='asked labels' ;;
         'jobs --since') spec='nothing' ;;
@@ -80,7 +81,7 @@ _waystation_spec() {
         'runs --output' | 'runs -o') spec='words table json ndjson name' ;;
         'runs --socket') spec='file' ;;
         'runs 1') spec='words ls show watch stop' ;;
-        'dead --by') spec='words kind route' ;;
+        'dead --by') spec='words kind route upstream' ;;
         'dead --route') spec='asked routes' ;;
         'dead --output' | 'dead -o') spec='words table json ndjson name' ;;
         'dead --socket') spec='file' ;;

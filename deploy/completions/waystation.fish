@@ -196,7 +196,7 @@ complete -c waystation -n "__waystation_at runs" -l no-headers -d 'print no line
 complete -c waystation -n "__waystation_at runs" -s q -l quiet -d 'print names or ids only'
 complete -c waystation -n "__waystation_at runs" -l utc -d 'print times in UTC'
 complete -c waystation -n "__waystation_at runs" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
-complete -c waystation -n "__waystation_at dead" -l by -x -a 'kind route' -d 'what a group has in common; kind'
+complete -c waystation -n "__waystation_at dead" -l by -x -a 'kind route upstream' -d 'what a group has in common; kind'
 complete -c waystation -n "__waystation_at dead" -l route -x -k -a '(__waystation_ask routes)' -d 'of this route only'
 complete -c waystation -n "__waystation_at dead" -s o -l output -x -a 'table json ndjson name' -d 'how to print; json is the API\'s object'
 complete -c waystation -n "__waystation_at dead" -l no-headers -d 'print no line of titles'
