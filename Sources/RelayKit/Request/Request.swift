@@ -80,8 +80,9 @@ public struct RequestOptions: Sendable {
     public var timeout: Duration?
     /// Replaces the policy's `timeouts.attempt` when shorter.
     public var attemptTimeout: Duration?
-    /// Replaces the policy's `maxAttempts` when lower; the first attempt counts. One above it asks for nothing: a service
-    /// may be stricter than the writer of a request knows.
+    /// Replaces the policy's `maxAttempts` when lower; the first attempt counts.
+    ///
+    /// One above it asks for nothing: a service may be stricter than the writer of a request knows.
     public var maxAttempts: Int?
     /// False keeps failover, placeholders and stale answers from acting.
     public var allowsFallback = true
