@@ -91,7 +91,7 @@ extension RoutePolicy {
         for upstream in upstreams {
             try refuse(
                 if: upstream.isPlainHTTP && upstream.allowedAddresses.isEmpty,
-                "requests and answers would cross the public network unencrypted:"
+                "requests and their answers cross public networks unencrypted:"
                     + " upstream \"\(upstream.name)\" is http",
                 "use https, name in allowedAddresses the addresses of a network that is your own,"
                     + " or set allowsPlainHTTP"

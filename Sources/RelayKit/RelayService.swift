@@ -133,16 +133,15 @@ public final class RelayService: Sendable {
         )
         let began = relay.ports.time.now()
         let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
-        let encoded = request.encoded(by: coders.encoder)
         let job = TypedJob(
-            encoded,
+            coders.encoder == nil ? request : request.encoded(by: coders.encoder),
             preparation: preparation,
             observers: observers,
             coders: coders,
             id: id.description,
             route: route
         )
-        let outcome = await run(job, id, encoded.http, encoded.options, began: began, total)
+        let outcome = await run(job, id, job.original.http, request.options, began: began, total)
         let finished = finish(outcome, job, id)
         if !observers.isEmpty {
             let told = finished.finished(job.running)
@@ -225,7 +224,7 @@ extension RelayService {
         // The relay alone says that time was wanting, whatever the request makes of the failure for its caller.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
-        var error = job.ownError ?? request.makeError(named)
+        var error = job.ownError ?? request.error(of: named)
         // An error of a program's type may have become a failure again.
         if var own = error as? Failure {
             own.isPastDeadline = failure.isPastDeadline

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A request's and its service's closures as the hooks of one job, and the value that came of it.
 final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: JobHooks {
-    private let original: Request<Response, ServerError>
+    let original: Request<Response, ServerError>
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
     private let id: String
@@ -13,6 +13,8 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     private let coders: Coders
     private let authentication: Authentication?
     private let state: Mutex<State>
+    /// Whether `state` has to be asked for a change; of most jobs it never has one.
+    private let hasChanged = Atomic<Bool>(false)
 
     private struct State {
         var value: Response?
@@ -66,11 +68,22 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     /// The error of a strategy that has ended the job.
     var ownError: ServerError? { changed?.error }
 
-    private var changed: Changed? { state.withLock { $0.changed } }
+    private var changed: Changed? {
+        guard hasChanged.load(ordering: .acquiring) else { return nil }
+        return state.withLock { $0.changed }
+    }
+
+    /// Asks the request as it is now, of which no copy is made.
+    private func asking<Value, Problem>(
+        _ body: (Request<Response, ServerError>) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        if let changed { return try body(changed.request) }
+        return try body(original)
+    }
 
     func hasSteps(_ phase: PreparationPhase) -> Bool {
-        let own = changed?.request.preparation ?? original.preparation
-        return preparation.contains { $0.phase == phase } || own.contains { $0.phase == phase }
+        preparation.contains { $0.phase == phase }
+            || asking { $0.preparation.contains { $0.phase == phase } }
     }
 
     func prepare(
@@ -78,16 +91,12 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
-        let changed = state.withLock { state in
-            state.current = request
-            return state.changed
-        }
-        try (changed?.request ?? original).checkFlaws()
-        let own = changed?.request.preparation ?? original.preparation
+        state.withLock { $0.current = request }
+        try asking { (asked) throws(Failure) in try asked.checkFlaws() }
         var prepared = request
-        let context = PreparationContext(job: id, attempt: number, route: route)
-        for steps in [preparation, own] {
-            for step in steps where step.phase == phase {
+        if hasSteps(phase) {
+            let context = PreparationContext(job: id, attempt: number, route: route)
+            for step in preparation + asking({ $0.preparation }) where step.phase == phase {
                 do {
                     prepared = try await step.prepare(prepared, context: context)
                 } catch {
@@ -101,29 +110,36 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     }
 
     func classify(_ response: HTTPResponse) -> Failure? {
-        (changed?.request.errorDocument ?? original.errorDocument)?.read(response, coders.decoder)
+        asking { $0.errorDocument?.read(response, coders.decoder) }
     }
 
     func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? {
         var seen = failure
         seen.response = seen.response ?? response
         seen.request = state.withLock { $0.current }
-        return (changed?.request.quickRecovery ?? original.quickRecovery)(seen)
+        return asking { $0.quickRecovery(seen) }
     }
 
     func accept(_ response: HTTPResponse, isQuickRecovered: Bool) throws(Failure) {
-        let (current, changed) = state.withLock { ($0.current, $0.changed) }
-        var success = TransportSuccess(request: current, response: response)
+        var success = TransportSuccess(request: state.withLock { $0.current }, response: response)
         success.decoder = coders.decoder
-        if !isQuickRecovered || (changed?.request.validatesQuickRecovery ?? original.validatesQuickRecovery) {
+        try asking { (asked) throws(Failure) in try accept(success, isQuickRecovered, asked) }
+    }
+
+    private func accept(
+        _ success: TransportSuccess,
+        _ isQuickRecovered: Bool,
+        _ request: Request<Response, ServerError>
+    ) throws(Failure) {
+        if !isQuickRecovered || request.validatesQuickRecovery {
             do {
-                try (changed?.request.successValidator ?? original.successValidator)(success)
+                try request.successValidator(success)
             } catch {
                 throw Failure.invalid(error)
             }
         }
         do {
-            let value = try (changed?.request.transform ?? original.transform)(success)
+            let value = try request.transform(success)
             state.withLock { $0.value = value }
         } catch {
             throw Failure.undecodable(as: Response.self, error)
@@ -133,7 +149,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     func named(_ failure: Failure) -> Failure {
         var seen = failure
         seen.request = state.withLock { $0.current }
-        return (changed?.request.classify ?? original.classify)(seen)
+        return asking { $0.classify(seen) }
     }
 
     func consult(
@@ -189,6 +205,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
                 !attempt.heldBack.contains(where: { $0.rule == wish.rule })
             else { return }
             state.changed = wish.changed
+            hasChanged.store(true, ordering: .releasing)
         }
         for observer in observers { observer.decided(attempt, of: running) }
     }

@@ -17,6 +17,9 @@ let package = Package(
     ]
 )
 
+// For the examples that a script answers.
+package.targets[0].dependencies.append(.product(name: "RelayTesting", package: "waystation"))
+
 // A program that uses the library as any other would: by its products, with the compiler as strict as it gets.
 for target in package.targets {
     target.swiftSettings = [

@@ -113,6 +113,35 @@ struct RequestStrategyTests {
         #expect(await bench.run().failure?.kind == "own")
     }
 
+    /// Stops whatever it is with an error that no request knows.
+    private struct Stopping<Own: Error>: RequestStrategy {
+        let error: Own
+
+        func recover<Response, ServerError>(
+            from failed: FailedRequest<Response, ServerError>,
+            context: RecoveryContext
+        ) async -> RequestDisposition<Response, ServerError> { failed.stopping(with: error) }
+    }
+
+    @Test("A strategy for all requests stops with any error, the request's own as it is", .clauses("G3-09"))
+    func anyError() async throws {
+        let foreign = try ServiceBench([.answer(503), .answer(503)]) {
+            $0.recovery = [.strategy(Stopping(error: Problem(code: "closed")))]
+        }
+        let plain = await foreign.run().failure
+        #expect(plain?.status == 503 && (plain?.underlying as? Problem)?.code == "closed")
+        let typed = await foreign.service.outcome(of: .shop())
+        #expect(typed.error == .closed && typed.failure?.status == 503)
+        let own = try ServiceBench([.answer(503), .answer(503)]) {
+            $0.recovery = [.strategy(Stopping(error: ShopError.soldOut))]
+        }
+        #expect(await own.service.outcome(of: .shop()).error == .soldOut)
+        let failing = try ServiceBench([.answer(503)]) {
+            $0.recovery = [.strategy(Stopping(error: Failure("own", sent: .answered, "stopped")))]
+        }
+        #expect(await failing.run().failure?.kind == "own")
+    }
+
     @Test("Job by job, and the time of a strategy counts", .clauses("G1-14", "G2-19"))
     func bounded() async throws {
         let log = Log()

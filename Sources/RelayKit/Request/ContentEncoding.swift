@@ -1,7 +1,7 @@
 import RelayBase
 
 /// The content of a request that may be written anew, with the bytes it has until then.
-struct ContentEncoding: Sendable {
+final class ContentEncoding: Sendable {
     let bytes: [UInt8]
     let encode: @Sendable (any ContentEncoder) throws -> [UInt8]
 

@@ -48,7 +48,7 @@ extension Request {
     public func throwing<Other: FailureInitializable>(
         _ transform: @escaping @Sendable (ServerError) -> Other
     ) -> Request<Response, Other> {
-        let inner = makeError
+        let inner = makeError ?? { ServerError.made(of: $0) }
         return withError { transform(inner($0)) }
     }
 
@@ -107,6 +107,12 @@ extension Request where ServerError == Failure {
 }
 
 extension Request {
+    /// The error that a caller gets for a failure, once `mapFailure` has seen that.
+    func error(of failure: Failure) -> ServerError {
+        if let makeError { return makeError(failure) }
+        return ServerError.made(of: failure)
+    }
+
     /// Throws why the request cannot be sent.
     func checkFlaws() throws(Failure) {
         if let flaw = headerFlaw ?? pathFlaw ?? contentFlaw { throw flaw }

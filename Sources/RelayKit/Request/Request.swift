@@ -42,8 +42,8 @@ public struct Request<Response: Sendable, ServerError: FailureInitializable>: Se
     public var placeholder: @Sendable (Failure) -> Response? = { _ in nil }
     var transform: @Sendable (TransportSuccess) throws -> Response
     var mapFailure: @Sendable (Failure) -> Failure = { $0 }
-    /// The caller's error; what `mapFailure` has made of the failure comes in.
-    var makeError: @Sendable (Failure) -> ServerError = { ServerError.made(of: $0) }
+    /// Makes the caller's error of what `mapFailure` has made of the failure; nil leaves it to the type's own way.
+    var makeError: (@Sendable (Failure) -> ServerError)?
     /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
     var contentMediaType: String?
     /// Writes the content with a service's encoder, unless somebody has put other content in its place.
@@ -81,6 +81,8 @@ public struct RequestOptions: Sendable {
     /// Replaces the policy's `timeouts.attempt` when shorter.
     public var attemptTimeout: Duration?
     /// Replaces the policy's `maxAttempts` when lower; the first attempt counts.
+    ///
+    /// One above it asks for nothing: a service may be stricter than the writer of a request knows.
     public var maxAttempts: Int?
     /// False keeps failover, placeholders and stale answers from acting.
     public var allowsFallback = true

@@ -55,7 +55,13 @@ public struct FailedRequest<Response: Sendable, ServerError: FailureInitializabl
     public init(_ request: Request<Response, ServerError>, failure: Failure) {
         self.request = request
         self.failure = failure
-        error = request.makeError(request.mapFailure(failure))
+        error = request.error(of: request.mapFailure(failure))
+    }
+
+    /// Ends the job with an error of whatever type: with itself where it is one of the request's, and else with one made
+    /// of the attempt's failure, whose ``Failure/underlying`` it then is.
+    public func stopping(with own: some Error) -> RequestDisposition<Response, ServerError> {
+        .stop(.made(of: (own as? Failure) ?? failure.carrying(own)))
     }
 }
 

@@ -10,8 +10,8 @@ func scripted(
     observers: [any AttemptObserver] = [],
     isConstrained: @escaping @Sendable () -> Bool = { false }
 ) throws(Refusal) -> (service: RelayService, script: ScriptedTransport, time: VirtualTime) {
-    let script = ScriptedTransport(steps)
     let time = VirtualTime()
+    let script = ScriptedTransport(steps, time: time)
     let service = try RelayService(
         policy,
         transport: script,
