@@ -1,17 +1,17 @@
 import Glibc
 package import RelayBase
 package import RelayJobs
-package import RelayPosix
+import RelayPosix
 import Synchronization
 
 /// The job store of one process: a SQLite database in WAL mode, one connection that writes, and files for large
 /// bodies, all in one directory.
 package final class SQLiteJobStore: JobStore {
     private let queue: CommitQueue
-    private let shared: StoreShared
-    private let reader: WorkerThread<StoreReader>
+    let shared: StoreShared
+    let reader: WorkerThread<StoreReader>
     private let reads = PendingReads()
-    private let fileThread: WorkerThread<BodyFiles>
+    let fileThread: WorkerThread<BodyFiles>
     private let files: BodyFiles
     private let spools = Atomic<UInt64>(0)
     private let ended: Latch
@@ -434,26 +434,6 @@ extension SQLiteJobStore {
         }
         return found
     }
-
-    package func facts() async throws(StoreError) -> StoreFacts { standing }
-
-    /// The facts as of the last transaction, at once and from anywhere.
-    package var standing: StoreFacts { shared.facts }
-
-    /// Of the threads that write.
-    package var activities: [Activity] { [shared.activity, fileThread.activity] }
-
-    /// Of the thread that reads.
-    package var reading: Activity { reader.activity }
-
-    package func writing(at now: Instant) -> Duration {
-        // On the way of every job: an array of the two would be made for each.
-        let (writer, files) = (shared.activity, fileThread.activity)
-        return .nanoseconds(max(writer.duration(at: now.nanoseconds), files.duration(at: now.nanoseconds)))
-    }
-
-    /// Sets how many bytes may be in use, from the next transaction on.
-    package func setMaxSize(_ bytes: UInt64) { shared.setMaxBytes(bytes) }
 
     package func pauses() async throws(StoreError) -> [String: RoutePause] {
         try await read { reader throws(StoreError) in try reader.pauses() }
