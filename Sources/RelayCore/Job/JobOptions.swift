@@ -15,7 +15,7 @@ package struct JobOptions: Sendable {
     /// The treatment of it while the network is constrained, where that sends less than the route.
     package var constrained = ConstrainedUse.send
     /// Its lighter form; nil leaves that to the route.
-    package var lightRequest: LightRequest?
+    @Rare package var lightRequest: LightRequest?
     /// Whether the request carries a key that makes repeating it safe.
     package var hasIdempotencyKey = false
     /// Whether the whole answer is wanted in memory: it is then collected before it is judged.

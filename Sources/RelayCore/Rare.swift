@@ -1,6 +1,6 @@
 /// A member that most requests do without: one word where it is not there, and an object of its own where it is.
 @propertyWrapper
-struct Rare<Value: Sendable>: Sendable {
+package struct Rare<Value: Sendable>: Sendable {
     private final class Box: Sendable {
         let value: Value
 
@@ -9,9 +9,9 @@ struct Rare<Value: Sendable>: Sendable {
 
     private var box: Box?
 
-    init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
+    package init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
 
-    var wrappedValue: Value? {
+    package var wrappedValue: Value? {
         get { box?.value }
         set { box = newValue.map(Box.init) }
     }
