@@ -149,7 +149,7 @@ class Upstream:
             # A piece that comes with the end of its connection is not passed on: a busy machine reads it later.
             if word in BROKEN:
                 wait_until_read(connection)
-            time.sleep(0.1 if word == "held" else 0.03 if word in BROKEN else 0.01)
+            time.sleep(0.1 if word == "held" else 0.03 * patience() if word in BROKEN else 0.01)
         if word.startswith("stalled"):
             time.sleep(2)
         if pieces and not word.startswith("reset"):
@@ -167,6 +167,11 @@ class Upstream:
             answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
         connection.sendall(answer)
         return word not in LAST
+
+
+def patience():
+    """How many times longer than on an idle machine the daemon may take to pass on what it has read."""
+    return max(1, os.getloadavg()[0] / 2)
 
 
 def wait_until_read(connection, seconds=5):
