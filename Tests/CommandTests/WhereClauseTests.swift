@@ -27,6 +27,23 @@ struct WhereClauseTests {
         #expect(try filter(clauses) == document)
     }
 
+    @Test(
+        "Jobs that come while a person is asked are not meant",
+        arguments: [
+            ("all", #"{"created_before":"2027-01-15T08:00:00.000Z"}"#),
+            ("before=2026-01-31T08:00:00Z", #"{"created_before":"2026-01-31T08:00:00.000Z"}"#),
+            (
+                "before=2028-01-31T08:00:00Z,route=a",
+                #"{"route":"a","created_before":"2027-01-15T08:00:00.000Z"}"#
+            ),
+        ]
+    )
+    func closed(clause: String, document: String) throws {
+        let closed = try WhereClause([clause], now: Self.now).closed(at: Self.now)
+        #expect(String(decoding: JSONValue.object(closed.filter).encoded(), as: UTF8.self) == document)
+        #expect(closed.text == (try WhereClause([clause], now: Self.now).text))
+    }
+
     @Test("A person is asked about the words that were given")
     func words() throws {
         #expect(try WhereClause(["route=a,state=dead"], now: Self.now).text == "route=a, state=dead")

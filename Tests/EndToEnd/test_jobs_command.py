@@ -295,21 +295,42 @@ class JobsCommandTest(RelayTest):
         self.run_command("jobs", "--end", "exhaused", code=2)
         self.assertIn('Did you mean "exhausted"?', self.errors)
 
+    def asked(self, reply, meanwhile=lambda: None, code=0):
+        """Answers a drop of what is dead at a terminal; returns what stands there."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([COMMAND, "jobs", "drop", "--where", "state=dead"], stdin=theirs, stderr=theirs,
+                              stdout=subprocess.DEVNULL, env=self.environment) as process:
+            os.close(theirs)
+            text = b""
+            while b"[y/N] " not in text:
+                text += os.read(ours, 1024)
+            meanwhile()
+            os.write(ours, reply)
+            try:
+                while more := os.read(ours, 1024):
+                    text += more
+            except OSError:
+                pass  # The other side has closed it.
+            self.assertEqual(process.wait(20), code, text)
+            os.close(ours)
+        return text.decode()
+
     def test_a_terminal_is_asked(self):
         self.dead(1)
         for reply, left in (b"n\n", 1), (b"y\n", 0):
-            ours, theirs = pty.openpty()
-            with subprocess.Popen([COMMAND, "jobs", "drop", "--where", "state=dead"], stdin=theirs, stderr=theirs,
-                                  stdout=subprocess.DEVNULL, env=self.environment) as process:
-                os.close(theirs)
-                text = b""
-                while b"[y/N] " not in text:
-                    text += os.read(ours, 1024)
-                os.write(ours, reply)
-                self.assertEqual(process.wait(20), 0)
-                os.close(ours)
-            self.assertIn(b"drop 1 job: state=dead? ", text)
+            self.assertIn("drop 1 job: state=dead? ", self.asked(reply))
             self.assertEqual(len(self.run_command("jobs", "-q", "--state", "dead").split()), left)
+
+    def test_the_jobs_that_a_terminal_was_asked_about_are_those_that_are_acted_on(self):
+        jobs = self.dead(3)
+        text = self.asked(b"y\n", lambda: self.run_command("jobs", "drop", jobs[0]), code=1)
+        self.assertIn("drop 3 jobs: state=dead? ", text)
+        self.assertIn("2 jobs match now, and not 3: nothing was done", text)
+        self.assertEqual([self.state(job) for job in jobs[1:]], ["dead"] * 2)
+        # Those that come while it asks are not among them.
+        later = []
+        self.assertIn("drop 2 jobs: state=dead? ", self.asked(b"y\n", lambda: later.extend(self.dead(1))))
+        self.assertEqual(self.run_command("jobs", "-q", "--state", "dead").split(), later)
 
     def test_send_waits_for_the_end_and_tells_it_by_its_status(self):
         self.assertRegex(self.run_command("send", "up", "ok", "--async", "--wait", "15s"), ID)

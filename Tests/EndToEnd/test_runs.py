@@ -20,14 +20,15 @@ class Runs(DurableTest):
     def setUp(self):
         super().setUp()
         self.upstream.on("/x", answer(200, "x"))
-        self.relay = self.new_relay({"up": kept(self.upstream.url), "other": kept(self.upstream.url)})
+        routes = {"up": kept(self.upstream.url), "other": kept({"name": "u2", "url": self.upstream.url})}
+        self.relay = self.new_relay(routes)
         self.read, self.operate = (str(self.relay.directory / f"{role}.sock") for role in ("read", "operate"))
         self.relay.members["listeners"] = [
             {"name": "jobs", "unix": self.relay.jobs, "mode": "0666"},
             {"name": "read", "unix": self.read, "mode": "0666", "role": "read"},
             {"name": "operate", "unix": self.operate, "mode": "0600", "role": "operate"},
             {"name": "control", "unix": self.relay.control, "mode": "0600", "role": "admin"}]
-        self.relay.write({"up": kept(self.upstream.url), "other": kept(self.upstream.url)})
+        self.relay.write(routes)
         self.relay.start()
 
     def call(self, method, path, document=None, status=200, socket=None):
@@ -93,6 +94,22 @@ class Runs(DurableTest):
         self.assertEqual(sum("retry" in self.actions(job) for job in jobs), stopped["changed"])
         self.assertEqual(self.call("POST", f"/v1/runs/{number}/stop"), stopped, "to stop it again changes nothing")
         self.relay.errors.wait(f"run {number}, retry of jobs with 6 ids", "was stopped by")
+
+    def test_a_run_for_one_upstream_leaves_the_jobs_of_the_other_alone(self):
+        self.upstream.on("/bad", *[answer(503, "no")] * 5)
+        ours, others = ([self.hand_over(self.relay, f"/r/{route}/bad", ("Waystation-Max-Attempts", "1")) for _ in range(2)]
+                        for route in ("other", "up"))
+        for job in ours + others:
+            self.wait_for_end(self.relay, job, "dead")
+        wanted = {"state": ["dead"], "upstream": "u2"}
+        number = self.begin("drop", filter=wanted, seen=2)["number"]
+        run = self.ended(number)
+        self.assertEqual((run["filter"], run["total"], run["matched"], run["changed"]), (wanted, 2, 2, 2), run)
+        for job in ours:
+            self.call("GET", f"/v1/jobs/{job}", status=404)
+        self.assertEqual({self.look(self.relay, job)["state"] for job in others}, {"dead"})
+        self.assertIn("state=dead,upstream=u2", self.command("runs", "show", str(number)).stdout)
+        self.relay.errors.wait(f"run {number}, drop of jobs with state=dead upstream=u2", "is done: 2 of 2 jobs")
 
     def test_a_kill_amid_a_run_leaves_every_job_done_once(self):
         jobs = self.waiting(40)

@@ -1,4 +1,5 @@
 import RelayBase
+import RelayJSON
 import RelayJobs
 import Testing
 
@@ -63,15 +64,25 @@ struct BulkActionTests {
         filter.end = .exhausted
         filter.failureKind = "http_status"
         filter.failureStatus = 503
+        filter.upstream = "eu"
         filter.label = "order=1"
         filter.createdFrom = 0
         filter.createdBefore = 1_000
         let document = """
             {"action":"cancel","filter":{"ids":["\(id)"],"route":"hooks","state":["dead","held"],"reason":"backoff",
-            "end":"exhausted","failure_kind":"http_status","status":503,"label":"order=1",
+            "end":"exhausted","failure_kind":"http_status","status":503,"upstream":"eu","label":"order=1",
             "created_after":"1970-01-01T00:00:00Z","created_before":"1970-01-01T00:00:01Z"}}
             """
         #expect(try parse(document).filter == filter)
+        // A run's document says each of them again.
+        var json = JSONObjectWriter()
+        json.member("action", "cancel")
+        filter.write("filter", into: &json)
+        #expect(try BulkAction(json.bytes).filter == filter)
+        let written = try JSONValue(parsing: json.bytes)["filter"]
+        for name in BulkAction.filterMembers {
+            #expect(written?[name] != nil, "\(name) is not tried")
+        }
     }
 
     @Test(

@@ -37,10 +37,20 @@ struct RunTests {
             filter.end = .exhausted
             filter.failureKind = "http_status"
             filter.failureStatus = 503
+            filter.upstream = "eu"
             filter.label = "order=1"
             filter.user = 4_000_000_000
             (filter.createdFrom, filter.createdBefore) = (-5, 1_800_000_000_000)
-            filter.sparesUncertain = true
+            filter.version = .max
+            (filter.sparesUncertain, filter.sparesSuperseded) = (true, true)
+        }
+        // Each page is told which routes are paused.
+        for (criterion, usual) in zip(
+            Mirror(reflecting: first.filter).children,
+            Mirror(reflecting: JobFilter()).children
+        )
+        where criterion.label != "pausedRoutes" {
+            #expect("\(criterion.value)" != "\(usual.value)", "\(criterion.label ?? "") is not tried")
         }
         (first.rate, first.why, first.total) = (ActionRate("90/m"), "it is back", 7)
         first = try await begin(first, bench)

@@ -15,7 +15,9 @@ extension JobQuery {
 
         init(_ filter: JobFilter) {
             let states = filter.states
-            let mayMatch = filter.label == nil && filter.failureKind == nil && filter.failureStatus == nil
+            let mayMatch =
+                filter.label == nil && filter.failureKind == nil && filter.failureStatus == nil
+                && filter.upstream == nil
             isScheduled = mayMatch && (states.isEmpty || states.contains(.scheduled))
             isWaiting = mayMatch && (states.isEmpty || states.contains(.queued))
             isRunning = mayMatch && (states.isEmpty || states.contains(.running))

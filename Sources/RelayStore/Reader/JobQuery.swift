@@ -157,6 +157,7 @@ struct JobQuery {
             && (filter.route == nil || filter.route == names[row.route] || names[row.route] == nil)
             && (filter.failureKind == nil || filter.failureKind == machine.failureKind)
             && (filter.failureStatus == nil || filter.failureStatus == machine.failureStatus)
+            && (filter.upstream == nil || machine.failureKind != nil)
             && (filter.reason == nil || filter.reason == machine.reason
                 || machine.reason == nil && filter.isPaused(machine.state, names[row.route] ?? ""))
             && (filter.end == nil || filter.end == machine.end)

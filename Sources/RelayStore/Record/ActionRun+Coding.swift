@@ -83,6 +83,7 @@ extension RecordWriter {
         if let principal { add(principal.name) }
     }
 
+    /// All of it but the paused routes, which each page is told anew.
     fileprivate mutating func add(_ filter: JobFilter) {
         add(UInt64(filter.ids.count))
         for id in filter.ids { add(id.description) }
@@ -92,10 +93,12 @@ extension RecordWriter {
         add(filter.end?.rawValue)
         add(filter.failureKind?.rawValue)
         add(filter.failureStatus.map { Int64($0.rawValue) })
+        add(filter.upstream)
         add(filter.label)
         add(filter.user.map(Int64.init))
         add(filter.createdFrom)
         add(filter.createdBefore)
+        add(filter.version.map { Int64(bitPattern: $0) })
         add(filter.sparesUncertain)
         add(filter.sparesSuperseded)
     }
@@ -129,10 +132,12 @@ extension RecordReader {
         filter.end = try optionalText().map { EndReason(rawValue: $0) }
         filter.failureKind = try optionalText().map { FailureKind(rawValue: $0) }
         filter.failureStatus = try optionalSigned().map { Status(rawValue: UInt16(clamping: $0)) }
+        filter.upstream = try optionalText()
         filter.label = try optionalText()
         filter.user = try optionalSigned().map { UInt32(truncatingIfNeeded: $0) }
         filter.createdFrom = try optionalSigned()
         filter.createdBefore = try optionalSigned()
+        filter.version = try optionalSigned().map { UInt64(bitPattern: $0) }
         filter.sparesUncertain = try flag()
         filter.sparesSuperseded = try flag()
         return filter

@@ -39,6 +39,8 @@ struct BulkRun {
 
     /// Jobs of one call.
     private static let usual = 1_000
+    /// The largest number that the API takes as what was seen.
+    private static let mostSeen: Int64 = 10_000
 
     /// Counts what it would change.
     func counted() throws(CommandFailure) -> Count {
@@ -60,9 +62,13 @@ struct BulkRun {
         return count
     }
 
-    /// Has the daemon begin.
-    func begin() throws(CommandFailure) -> RunDocument {
+    /// Has the daemon begin, or do nothing where another number matches than was counted.
+    func begin(_ counted: Count?) throws(CommandFailure) -> RunDocument {
         var members = members
+        if let counted {
+            let seen = Int(min(counted.matched, BulkRun.mostSeen))
+            members.append(JSONValue.Member("seen", .number(JSONNumber(seen))))
+        }
         if let reason { members.append(JSONValue.Member("reason", .string(reason))) }
         let body = JSONValue.object(members).encoded()
         return RunDocument(try DaemonAccess.parse(try daemon.change(.post, "/v1/runs", body)))

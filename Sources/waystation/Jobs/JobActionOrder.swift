@@ -143,18 +143,21 @@ struct JobActionOrder {
 
     /// Acts on every job that matches, after a count and a yes.
     private func all(_ filter: WhereClause, isSure: Bool) throws(CommandFailure) -> ExitCode {
+        let isAsked = !isDryRun && !isSure
         let run = BulkRun(
             daemon: daemon,
             action: action,
-            filter: filter,
+            filter: isAsked ? filter.closed(at: Moments.wallMilliseconds()) : filter,
             rate: rate,
             takesUnknown: takesUnknown,
             takesSuperseded: takesSuperseded,
             reason: reason,
             isQuiet: isQuiet
         )
-        if isDryRun || !isSure {
+        var counted: BulkRun.Count?
+        if isDryRun || isAsked {
             let count = try run.counted()
+            counted = count
             if count.matched == 0 {
                 let hint = kindHint(filter.kind)
                 if !hint.isEmpty { Output.error.write("There are no such jobs\(hint).\n") }
@@ -163,7 +166,7 @@ struct JobActionOrder {
                 report(count)
                 return .done
             }
-            let asks = !isDryRun && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+            let asks = isAsked && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
             if !asks {
                 report(count)
                 if isDryRun { return .done }
@@ -180,7 +183,7 @@ struct JobActionOrder {
                 return .done
             }
         }
-        let begun = try run.begin()
+        let begun = try run.begin(counted)
         guard !isDetached else {
             if isJSON { Output.standard.write(begun.json.line) } else { begun.tellBegun(daemon, isQuiet) }
             return .done

@@ -23,7 +23,8 @@ extension Command {
             The last six take --where FILTER in place of ids: name=value pairs with commas between them, of
             route, state, reason, end, kind, status and upstream (of the last failure), label, since and before, or
             the word all. The jobs that match are counted first; a terminal is asked, and elsewhere nothing is changed
-            without --yes. A list takes the same FILTER, and shows what an action would be for.
+            without --yes. Jobs that come while it is asked are not meant, and where another number matches by
+            then nothing is done. A list takes the same FILTER, and shows what an action would be for.
 
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayClient
+import RelayInterface
 import RelayJSON
 
 /// Which jobs an action is for, as the command line says it and as the API wants it.
@@ -57,6 +58,17 @@ struct WhereClause {
         }
         if !states.isEmpty { filter.append(JSONValue.Member("state", .array(states))) }
         text = safe(pairs.joined(separator: ", "))
+    }
+
+    /// The same without the jobs that come from `now` on, while a person is asked.
+    func closed(at now: Int64) -> WhereClause {
+        var closed = self
+        let end = filter.first { $0.name == "created_before" }?.value.text.flatMap { WallTime($0) }
+        let now = WallTime(milliseconds: now)
+        let last = end.map { min($0, now) } ?? now
+        closed.filter.removeAll { $0.name == "created_before" }
+        closed.filter.append(JSONValue.Member("created_before", .string(last.description)))
+        return closed
     }
 
     private mutating func add(_ name: String, _ value: String) throws(CommandFailure) {

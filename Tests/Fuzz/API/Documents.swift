@@ -58,7 +58,7 @@ func checkBulk(_ document: [UInt8]) {
     for moment in [filter.createdFrom, filter.createdBefore] {
         precondition(moment.map { (0...lastMoment).contains($0) } ?? true, "a time out of bounds")
     }
-    for text in [filter.route, filter.label, filter.failureKind?.rawValue] {
+    for text in [filter.route, filter.label, filter.upstream, filter.failureKind?.rawValue] {
         precondition(text.map { (1...256).contains($0.utf8.count) } ?? true, "a text out of bounds")
     }
     precondition(filter.ids.count <= 1_000)
@@ -73,30 +73,12 @@ func checkBulk(_ document: [UInt8]) {
 }
 
 private func written(_ action: BulkAction) -> [UInt8] {
-    let filter = action.filter
     var json = JSONObjectWriter()
     json.member("action", action.action.rawValue)
     json.member("dry_run", action.isDryRun)
     json.member("limit", action.limit)
     if let cursor = action.cursor { json.member("cursor", cursor.text) }
-    json.object("filter") { writer in
-        if let route = filter.route { writer.member("route", route) }
-        if let reason = filter.reason { writer.member("reason", reason.name) }
-        if let kind = filter.failureKind { writer.member("failure_kind", kind.rawValue) }
-        if let label = filter.label { writer.member("label", label) }
-        if let from = filter.createdFrom {
-            writer.member("created_after", UTCTime.format(milliseconds: from))
-        }
-        if let before = filter.createdBefore {
-            writer.member("created_before", UTCTime.format(milliseconds: before))
-        }
-        if !filter.states.isEmpty {
-            writer.array("state") { list in for state in filter.states { list.element(state.name) } }
-        }
-        if !filter.ids.isEmpty {
-            writer.array("ids") { list in for id in filter.ids { list.element(id.description) } }
-        }
-    }
+    action.filter.write("filter", into: &json)
     return json.bytes
 }
 

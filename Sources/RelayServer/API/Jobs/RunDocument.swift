@@ -61,6 +61,7 @@ extension JobFilter: MemberValue {
         if let end { json.member("end", end.rawValue) }
         failureKind?.write("failure_kind", into: &json)
         failureStatus?.write("status", into: &json)
+        if let upstream { json.member("upstream", upstream) }
         if let label { json.member("label", label) }
         if let createdFrom { WallTime(milliseconds: createdFrom).write("created_after", into: &json) }
         if let createdBefore { WallTime(milliseconds: createdBefore).write("created_before", into: &json) }
