@@ -7,7 +7,11 @@ import RelayRoute
 import RelayTestSupport
 import Testing
 
-@Suite("What waits for a network that is not constrained", .runQueue, .timeLimit(.minutes(5)))
+@Suite(
+    "Jobs and requests that wait for a network that is not constrained",
+    .runQueue,
+    .timeLimit(.minutes(5))
+)
 struct NetworkHoldsTests {
     private func bench(
         after earlier: DurableBench? = nil,
@@ -31,7 +35,7 @@ struct NetworkHoldsTests {
 
     private static let passing: [StoreError.Code] = [.full, .slow, .stalled, .gone]
 
-    @Test("A store that refuses once, or many times, keeps no job held", arguments: passing, [1, 20])
+    @Test("A store that refuses once, or many times, keeps no job held", arguments: passing, [1, 12])
     func refusingStore(code: StoreError.Code, times: Int) async throws {
         let bench = bench()
         try await bench.start()

@@ -151,9 +151,9 @@ struct ConstrainedNetworkTests {
         #expect(calm.outcome.failure == nil && calm.targets.count == 1)
     }
 
-    @Test("An answer at hand says more than the network's refusal of another attempt", .clauses("UC-21"))
+    @Test("An answer at hand says more than the network's refusal of another attempt")
     func answerAtHand() async throws {
-        let sent = try await send(Condition(false, flips: true), [.answer(500)]) {
+        let sent = try await send(Condition(false, flips: true), [.answer(500, [], "down")]) {
             $0.upstreams.remove(at: 1)
             $0.constrained = .refuse
             $0.recovery = [.backoff(on: [500])]

@@ -134,7 +134,7 @@ package final class DurableJobs: Sendable {
     /// Claims no more; what is with an upstream goes on, what waits goes back.
     package func drain() {
         sweeper.stop()
-        network.rest()
+        network.drain()
         runs.stop()
         dispatcher.drain()
     }
@@ -142,7 +142,7 @@ package final class DurableJobs: Sendable {
     /// Ends what is with an upstream; it goes back unburned where that is safe.
     package func abort() {
         sweeper.stop()
-        network.rest()
+        network.drain()
         runs.stop()
         dispatcher.abort()
     }

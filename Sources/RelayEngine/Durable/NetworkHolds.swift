@@ -19,7 +19,7 @@ final class NetworkHolds: Sendable {
         var isDue = false
         /// The look that is under way.
         var task: Task<Void, Never>?
-        var isAtRest = false
+        var isDraining = false
     }
 
     /// Jobs of one call of the store.
@@ -54,10 +54,10 @@ final class NetworkHolds: Sendable {
     /// Nobody is told of anything any more.
     func stop() { state.withLock { $0.means = nil } }
 
-    /// Looks no more: the next start does.
-    func rest() {
+    /// Looks no more: the next start does it.
+    func drain() {
         let task = state.withLock { state in
-            state.isAtRest = true
+            state.isDraining = true
             return state.task.take()
         }
         task?.cancel()
@@ -70,7 +70,7 @@ final class NetworkHolds: Sendable {
     func configured() {
         state.withLock { state in
             state.isDue = true
-            guard let means = state.means, !state.isAtRest, state.task == nil else { return }
+            guard let means = state.means, !state.isDraining, state.task == nil else { return }
             state.task = means.ports.start { [self] in await walk(means.ports.time) }
         }
     }
@@ -111,7 +111,7 @@ extension NetworkHolds {
     /// The means of another look; nil where none is due.
     private func next() -> Means? {
         state.withLock { state in
-            guard state.isDue, !state.isAtRest, let means = state.means else {
+            guard state.isDue, !state.isDraining, let means = state.means else {
                 state.task = nil
                 return nil
             }
