@@ -50,6 +50,21 @@ package final class Engine: Sendable {
         network.withLock { $0 = source }
     }
 
+    /// The treatment of the job on a constrained network by the configuration in force, which may be a later one than its
+    /// own; a job of a route that is gone is treated as it was let in.
+    package func constrainedUse(of context: JobContext) -> ConstrainedUse {
+        guard let use = constrainedUse(of: context.route.name, own: context.options.constrained) else {
+            return context.constrainedUse
+        }
+        // A lighter form that it was not let in with is none of its own.
+        return use == .light && context.lightRequest == nil ? .wait : use
+    }
+
+    /// The same of a job that begins anew; nil of a route that is gone.
+    func constrainedUse(of route: String, own: ConstrainedUse) -> ConstrainedUse? {
+        snapshot.routes[route].map { max($0.route.policy.constrained, own) }
+    }
+
     private var isConstrained: Bool { network.withLock { $0 }?() ?? false }
 
     private static let constrained = Problem(

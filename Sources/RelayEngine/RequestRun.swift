@@ -22,8 +22,6 @@ package final class RequestRun {
     private var lease: Lease?
     /// How long it waited for its permit.
     private var permitWait: Duration?
-    /// Whether it has waited for the network and need not any more, as its route is now.
-    private var isCleared = false
     /// The memory that its answer takes.
     private var reservation: MemoryReservation?
     @safe @exclusivity(unchecked) private var stage: Stage
@@ -229,7 +227,7 @@ package final class RequestRun {
             stage = .ended(Outcome(admission.context, crowding(crowd)))
             return
         }
-        if admission.context.constrainedUse == .wait, !isCleared, relay.ports.isConstrained() {
+        if admission.context.constrainedUse == .wait, relay.ports.isConstrained(), presentUse == .wait {
             stage = .constrained(body)
             return
         }
@@ -265,7 +263,6 @@ package final class RequestRun {
         case .success(let execution):
             execution.ticket = ticket
             execution.keeper = keeper
-            execution.isCleared = isCleared
             return .underWay(execution)
         case .failure(let failure):
             return .ended(Outcome(admission.context, failure, sentOnceBecause: body.sentOnceBecause))
@@ -379,32 +376,24 @@ extension RequestRun {
         }
         defer { withExtendedLifetime(wait) {} }
         let (time, deadline) = (relay.ports.time, admission.deadline(since: head, moved: moved))
-        while let use = presentUse, relay.ports.isConstrained() {
-            let now = time.now()
-            guard use != .refuse, now < deadline, !Task.isCancelled else {
-                stage = .ended(Outcome(admission.context, missedNetwork))
+        while relay.ports.isConstrained() {
+            let (use, now) = (presentUse, time.now())
+            if use < .wait { break }
+            guard use == .wait, now < deadline, !Task.isCancelled else {
+                stage = .ended(Outcome(admission.context, missedNetwork(use)))
                 return
             }
             try? await time.sleep(until: min(deadline, now.advanced(by: RequestRun.look)))
         }
-        isCleared = presentUse == nil
         stage = .new(body)
         enter()
     }
 
-    /// The treatment that the configuration in force, which may be a later one than its own, gives it; nil where it is
-    /// sent.
-    private var presentUse: ConstrainedUse? {
-        guard let route = engine.snapshot.routes[admission.route.name]?.route else { return .wait }
-        let use = max(route.policy.constrained, admission.context.options.constrained)
-        // A lighter form that it was not admitted with is none of its own.
-        if use == .light { return admission.context.lightRequest == nil ? .wait : nil }
-        return use == .send ? nil : use
-    }
+    private var presentUse: ConstrainedUse { engine.constrainedUse(of: admission.context) }
 
-    private var missedNetwork: Failure {
+    private func missedNetwork(_ use: ConstrainedUse) -> Failure {
         if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller hung up") }
-        return .networkConstrained(admission.context)
+        return .networkConstrained(admission.context, use)
     }
 
     private var tooManyWait: Failure {

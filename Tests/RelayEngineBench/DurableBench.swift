@@ -36,6 +36,8 @@ package final class DurableBench: Sendable {
     package var ports: RelayPorts { relays[0].ports }
     private let shared: Shared
     private let tasks = Tasks()
+    /// Whether the network is constrained.
+    private let network = Flag()
 
     /// The connection that a run finds; with one that is alive it needs no task while it only waits for its upstream.
     package enum Connections: Sendable, CaseIterable {
@@ -84,7 +86,7 @@ package final class DurableBench: Sendable {
         var settings = DurableBench.settings(maxQueued: maxQueued)
         settings.maxQueuedPerUser = maxQueuedPerUser
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
-        let (transport, tasks) = (transport, tasks)
+        let (transport, tasks, network, engine) = (transport, tasks, network, engine)
         let clock: any TimeSource =
             connections == .ofTasks ? time : PromptClock(time) { DurableBench.start($0, tasks) }
         relays = (1...2).map { seed in
@@ -98,12 +100,26 @@ package final class DurableBench: Sendable {
                         tasks.started.add(1, ordering: .relaxed)
                         return DurableBench.start(work, tasks)
                     },
-                    execute: { work in _ = DurableBench.start({ work() }, tasks) }
+                    execute: { work in _ = DurableBench.start({ work() }, tasks) },
+                    isConstrained: { network.isSet },
+                    presentUse: { engine.constrainedUse(of: $0) }
                 )
             )
         }
         let jobs = jobs
         shared.jobs.withLock { $0 = jobs }
+    }
+
+    /// The network is constrained from now on, or not any more.
+    package func constrain(_ isConstrained: Bool, tells: Bool = true) {
+        network.set(isConstrained)
+        if tells { jobs.networkChanged() }
+    }
+
+    /// Another configuration comes into force, as a reload has it.
+    package func reconfigure(_ change: (inout RoutePolicy) -> Void) {
+        engine.install(DurableBench.snapshot(previous: engine.snapshot, change))
+        jobs.configured(DurableBench.settings(maxQueued: 100))
     }
 
     private static func start(

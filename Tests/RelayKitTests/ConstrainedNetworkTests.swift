@@ -151,6 +151,17 @@ struct ConstrainedNetworkTests {
         #expect(calm.outcome.failure == nil && calm.targets.count == 1)
     }
 
+    @Test("An answer at hand says more than the network's refusal of another attempt")
+    func answerAtHand() async throws {
+        let sent = try await send(Condition(false, flips: true), [.answer(500, [], "down")]) {
+            $0.upstreams.remove(at: 1)
+            $0.constrained = .refuse
+            $0.recovery = [.backoff(on: [500])]
+        }
+        #expect(sent.outcome.attempts.map { $0.failure?.kind } == [.httpStatus, .networkConstrained])
+        #expect(sent.outcome.failure?.status == 500 && sent.targets.count == 1)
+    }
+
     @Test(
         "A request waits until the network is not constrained, or for all of its time",
         .clauses("UC-21"),

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A switch that the test, or what it watches, turns on.
+/// A switch that the test, or what it watches, turns on or off.
 package final class Flag: Sendable {
     private let value = Atomic<Bool>(false)
 
@@ -8,5 +8,5 @@ package final class Flag: Sendable {
 
     package var isSet: Bool { value.load(ordering: .relaxed) }
 
-    package func set() { value.store(true, ordering: .relaxed) }
+    package func set(_ isSet: Bool = true) { value.store(isSet, ordering: .relaxed) }
 }

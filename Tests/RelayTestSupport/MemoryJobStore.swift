@@ -206,6 +206,7 @@ extension MemoryJobStore {
     }
 
     package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
+        try faults.act()
         let report = try access(now) { $0.apply(order, at: now) }
         await faults.interlude(.apply(order.action))
         return report

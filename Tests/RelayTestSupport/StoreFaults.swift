@@ -22,6 +22,7 @@ package final class StoreFaults: Sendable {
     private let ofSettlements = Mutex<[StoreError]>([])
     private let ofAcceptance = Mutex<StoreError?>(nil)
     private let ofReads = Mutex<[StoreError?]>([])
+    private let ofActions = Mutex<[StoreError?]>([])
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
     private let teller = Mutex<Teller?>(nil)
@@ -38,6 +39,8 @@ package final class StoreFaults: Sendable {
     package func failSettlements(_ errors: [StoreError]) { ofSettlements.withLock { $0 = errors } }
     /// The next reads of counters and pauses end like that, one after the other; nil lets one pass.
     package func failReads(_ errors: [StoreError?]) { ofReads.withLock { $0 = errors } }
+    /// The next actions end like that, one after the other; nil lets one pass.
+    package func failActions(_ errors: [StoreError?]) { ofActions.withLock { $0 = errors } }
     package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
     package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
@@ -70,6 +73,10 @@ package final class StoreFaults: Sendable {
 
     func read() throws(StoreError) {
         if let fault = ofReads.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+    }
+
+    func act() throws(StoreError) {
+        if let fault = ofActions.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
     }
 
     func begin() throws(StoreError) { if let fault = ofBegin.withLock({ $0.take() }) { throw fault } }

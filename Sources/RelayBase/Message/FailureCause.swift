@@ -75,6 +75,11 @@ extension Failure {
     /// Whether the relay itself held the attempt back, for a reason that is the route's and not the job's.
     package var isHold: Bool { sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited) }
 
+    /// Whether nothing was sent by a rule of the relay's own, which says nothing of the upstream or of the request.
+    package var isOwnRefusal: Bool { isHold || sent == .neverSent && kind == .networkConstrained }
+
     /// Whether its attempt went nowhere, so that there is no place to name.
-    package var isFromBeforeDialling: Bool { isHold || kind == .preparation || kind == .credentialsFailed }
+    package var isFromBeforeDialling: Bool {
+        isOwnRefusal || kind == .preparation || kind == .credentialsFailed
+    }
 }

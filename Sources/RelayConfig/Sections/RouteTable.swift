@@ -78,7 +78,7 @@ extension ConfigurationTable {
                     + "503 network_constrained; wait has a request wait until its time is over, and then refuses it, and has "
                     + "a kept job held until the network is not constrained any more; an object sends a lighter request in "
                     + "the place of each. A request's own Waystation-Constrained counts where it sends less. A change while "
-                    + "an attempt is under way changes nothing of it; a reload applies to what waits."
+                    + "an attempt is under way changes nothing of it; a reload applies to what waits for the network."
             }
             Field("signing", signing, \.policy.signing) {
                 "How requests are signed; without the key they are not."

@@ -198,8 +198,8 @@ extension ExecutionMachine {
     mutating func ended(_ last: Failure, _ moment: Moment) {
         var failure = last
         // An answer that is at hand says more than why no other attempt was sent.
-        if last.isHold, answer != nil,
-            let real = recovery.attempts.last(where: { $0.failure?.isHold == false })
+        if last.isOwnRefusal, answer != nil,
+            let real = recovery.attempts.last(where: { $0.failure?.isOwnRefusal == false })
         {
             failure = real.failure ?? last
         }

@@ -120,8 +120,9 @@ extension ExecutionMachine {
     /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
     mutating func asking(_ moment: Moment, hasBudget: Bool, slotIndex: Int?) -> RouteTrafficMachine.Asking {
         let isElsewhere = recovery.attempts.count > 1
-        // A request whose earlier attempts were all held back has sent nothing before.
-        let hasSent = isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isHold != true }
+        // A request whose earlier attempts were all held back, or refused, has sent nothing before.
+        let hasSent =
+            isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isOwnRefusal != true }
         let kind: RouteTrafficMachine.Kind =
             if hasBudget { .retry } else if hasSent { .another } else {
                 recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
@@ -162,7 +163,7 @@ extension ExecutionMachine {
 
     /// A run waits until the network is not constrained any more; nothing is spent on that.
     mutating func waitForNetwork(_ moment: Moment) {
-        let failure = Failure.networkConstrained(context)
+        let failure = Failure.networkConstrained(context, .wait)
         recovery.attemptInterrupted(failure, at: moment.now)
         guard recovery.attempts.isEmpty else { return end(.retry(after: .seconds(1), .backoff), failure) }
         end(.held(.networkConstrained), failure)

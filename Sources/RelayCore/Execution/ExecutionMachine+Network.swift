@@ -7,19 +7,17 @@ extension ExecutionMachine {
     /// How long until it is looked again whether the network is still constrained.
     private static let look: Duration = .milliseconds(250)
 
-    /// The network is constrained, and the job sends nothing then.
+    /// The network is constrained, and the job sends nothing then: it waits or is refused.
     ///
     /// One that waits spends no attempt: a request looks again until its time is over, and a run of a kept job ends.
-    mutating func constrained(_ moment: Moment) {
+    mutating func constrained(_ use: ConstrainedUse, _ moment: Moment) {
         guard case .grant = step else { return }
-        if context.constrainedUse == .refuse {
-            return attemptFailed(Failure.networkConstrained(context), moment)
-        }
+        if use == .refuse { return attemptFailed(Failure.networkConstrained(context, use), moment) }
         if isDelivery { return waitForNetwork(moment) }
         // Its refusal, and no time-out, is the last word.
         let until = min(moment.now.advanced(by: Self.look), recovery.deadline.before(by: .milliseconds(1)))
         guard until > moment.now else {
-            return attemptFailed(Failure.networkConstrained(context), moment)
+            return attemptFailed(Failure.networkConstrained(context, use), moment)
         }
         hold = AttemptDeferral(reason: .networkConstrained, until: until)
         step = .hold(AttemptDeferral(reason: .networkConstrained, until: until))
@@ -43,11 +41,11 @@ extension ExecutionMachine {
 }
 
 extension Failure {
-    /// Nothing was sent, since the network is constrained.
-    package static func networkConstrained(_ context: JobContext) -> Failure {
-        let isOwn = context.options.constrained > context.route.policy.constrained
+    /// Nothing was sent, since the network is constrained and `use` is the present treatment of the job.
+    package static func networkConstrained(_ context: JobContext, _ use: ConstrainedUse) -> Failure {
+        let isOwn = context.options.constrained == use && context.route.policy.constrained < use
         let setting = isOwn ? "the request's Waystation-Constrained" : "the route's constrained"
-        let what = context.constrainedUse == .refuse ? "refuses" : "has it wait, for all of its time"
+        let what = use == .refuse ? "refuses" : "has it wait, for all of its time"
         return Failure(
             .networkConstrained,
             sent: .neverSent,

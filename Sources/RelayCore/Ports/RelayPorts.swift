@@ -17,6 +17,9 @@ package final class RelayPorts: Sendable {
     package let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// Whether the network is constrained now; asked before every attempt, so it must answer at once.
     package let isConstrained: @Sendable () -> Bool
+    /// The treatment of the job on a constrained network by the configuration in force, which may be a later one than its
+    /// own.
+    package let presentUse: @Sendable (JobContext) -> ConstrainedUse
     /// Signs messages of routes that say so; nil where no route can.
     package let signer: (any MessageSigner)?
     /// Nil bounds nothing: a program's own answers are its own to bound.
@@ -32,6 +35,7 @@ package final class RelayPorts: Sendable {
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         execute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false },
+        presentUse: @escaping @Sendable (JobContext) -> ConstrainedUse = { $0.constrainedUse },
         signer: (any MessageSigner)? = nil,
         memory: MemoryAccount? = nil,
         shard: Int = 0
@@ -45,6 +49,7 @@ package final class RelayPorts: Sendable {
         self.start = start
         self.execute = execute ?? { work in _ = start { work() } }
         self.isConstrained = isConstrained
+        self.presentUse = presentUse
         self.signer = signer
         self.memory = memory
         self.shard = shard

@@ -219,7 +219,7 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptInterrupted(_ failure: Failure, at now: Instant) {
         if failure.sent == .neverSent {
             attempts.removeLast()
-            while attempts.last?.failure?.isHold == true { attempts.removeLast() }
+            while attempts.last?.failure?.isOwnRefusal == true { attempts.removeLast() }
         } else {
             note(failure, at: now)
         }

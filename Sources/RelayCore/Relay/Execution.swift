@@ -26,8 +26,6 @@ package final class Execution {
     var resend: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The traffic grant of the current attempt, which is given back exactly once.
     var grant: AttemptGrant?
-    /// Whether its first attempt is sent whatever the network is: its route, as it is now, says so.
-    package var isCleared = false
     /// Whether the head of the answer was passed on; `grant` is held until the content ends.
     private var isAnswering = false
     /// Whether the job holds a part of the route's retry budget, which it spends or gives back.
@@ -113,7 +111,6 @@ extension Execution {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
             case .grant: requestGrant()
             case .begin:
-                isCleared = false
                 machine.begun(isConstrained: ports.isConstrained(for: context), moment)
             case .recall(_, let refusal):
                 machine.recalled(recall(after: refusal), moment)
@@ -194,9 +191,13 @@ extension Execution {
 extension Execution {
     private func requestGrant() {
         let moment = moment
-        if context.constrainedUse > .light, !isCleared, ports.isConstrained() {
-            giveBackSlot()
-            return machine.constrained(moment)
+        // Only of a job that was let in so: no other asks, nor pays for that.
+        if context.constrainedUse > .light, ports.isConstrained() {
+            let use = ports.presentUse(context)
+            if use > .light {
+                giveBackSlot()
+                return machine.constrained(use, moment)
+            }
         }
         if context.route.isWithoutTraffic { return machine.granted() }
         if let slot = attemptSlot, slot.upstreamIndex != machine.plan.upstreamIndex { giveBackSlot() }

@@ -38,11 +38,11 @@ extension DurableJobs {
             return Blocker("running", detail + last)
         }
         if job.state == .held, job.reason == .networkConstrained {
-            let isOver = !network.isConstrained
+            let isOver = !network.holds(job)
             return Blocker(
                 .networkConstrained,
                 isOver
-                    ? "the network is not constrained any more, and the job goes on"
+                    ? "the network, or the configuration, holds it back no more, and the job goes on"
                     : "the network is constrained, and the job waits until it is not (constrained)"
             )
         }

@@ -116,7 +116,7 @@ package final class DurableJobs: Sendable {
         configure(settings)
         pauses.configured()
         dispatcher.configured()
-        network.changed(always: true)
+        network.configured()
     }
 
     /// The network is constrained now, or not any more; called on any thread.
@@ -134,6 +134,7 @@ package final class DurableJobs: Sendable {
     /// Claims no more; what is with an upstream goes on, what waits goes back.
     package func drain() {
         sweeper.stop()
+        network.drain()
         runs.stop()
         dispatcher.drain()
     }
@@ -141,6 +142,7 @@ package final class DurableJobs: Sendable {
     /// Ends what is with an upstream; it goes back unburned where that is safe.
     package func abort() {
         sweeper.stop()
+        network.drain()
         runs.stop()
         dispatcher.abort()
     }

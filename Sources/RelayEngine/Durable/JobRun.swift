@@ -144,7 +144,7 @@ final class JobRun: Sendable {
             if case .applied(.held, _) = answer {
                 switch result.settlement.ending {
                 case .held(.routePaused): await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
-                case .held(.networkConstrained): await dispatcher.network.releaseIfOpen(id)
+                case .held(.networkConstrained): await dispatcher.network.releaseIfOpen(job)
                 default: break
                 }
             }

@@ -159,6 +159,7 @@ final class Daemon: Sendable {
             start: { loop.spawn($0) },
             execute: { loop.execute($0) },
             isConstrained: { [condition] in condition.isConstrained },
+            presentUse: { [engine] context in engine.constrainedUse(of: context) },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
             memory: memory,
             shard: shard
