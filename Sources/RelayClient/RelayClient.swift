@@ -96,12 +96,12 @@ public struct RelayClient: Sendable {
         let canceller = Canceller()
         let (socketPath, timeout) = (socketPath, timeout)
         // The body counts as under way until its end has been read.
-        guard let stay = life.enter(.working, end: { canceller.cancel(.shutDown) }) else {
+        guard let stay = life.enter(.held, end: { canceller.cancel(.shutDown) }) else {
             throw .neverSent(.shutDown)
         }
-        let answer = try await pool.run(canceller) { () throws(RelayClientError) in
-            let deadline = StreamedAnswer.deadline(timeout)
-            return try StreamedAnswer(request, socketPath: socketPath, by: deadline, canceller: canceller)
+        let deadline = StreamedAnswer.deadline(timeout)
+        let answer = try await pool.run(canceller, by: deadline) { () throws(RelayClientError) in
+            try StreamedAnswer(request, socketPath: socketPath, by: deadline, canceller: canceller)
         }
         return RelayStream(answer, stay, pool: pool, timeout: timeout)
     }
@@ -131,7 +131,7 @@ public struct RelayClient: Sendable {
         _ manner: ClientLife.Manner
     ) async throws(RelayClientError) -> RelayResponse {
         let (client, deadline, canceller) = (self, StreamedAnswer.deadline(timeout), Canceller())
-        return try await pool.run(canceller, manner) { () throws(RelayClientError) in
+        return try await pool.run(canceller, manner, by: deadline) { () throws(RelayClientError) in
             try client.answer(to: request, by: deadline, canceller)
         }
     }
@@ -185,10 +185,7 @@ public struct RelayClient: Sendable {
         by deadline: Int64,
         _ canceller: Canceller
     ) throws(RelayClientError) -> RelayResponse {
-        guard SystemClock.monotonic() < deadline else {
-            let words = "the time was up before the request could be sent"
-            throw RelayClientError(.timedOut, words, sent: .neverSent)
-        }
+        guard SystemClock.monotonic() < deadline else { throw .late }
         let (path, limit) = (socketPath, maxResponseBody)
         return try StreamedAnswer(request, socketPath: path, by: deadline, canceller: canceller)
             .whole(by: deadline, limit: limit)

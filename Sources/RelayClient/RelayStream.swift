@@ -52,11 +52,16 @@ public struct RelayStream: AsyncSequence, Sendable {
     }
 
     fileprivate func next() async throws(RelayClientError) -> [UInt8]? {
-        let (answer, timeout) = (answer, timeout)
-        let piece = try await pool.goOn(answer.canceller) { () throws(RelayClientError) in
-            try answer.next(within: timeout)
+        let (answer, deadline) = (answer, StreamedAnswer.deadline(timeout))
+        do throws(RelayClientError) {
+            let piece = try await pool.goOn(answer.canceller, by: deadline) { () throws(RelayClientError) in
+                try answer.next(by: deadline)
+            }
+            if piece == nil { stay.end() }
+            return piece
+        } catch {
+            stay.end()
+            throw error
         }
-        if piece == nil { stay.end() }
-        return piece
     }
 }

@@ -56,6 +56,9 @@ final class DoorTransport: Transport {
 
 /// One request of a client, whatever its types.
 protocol AttemptSending: Sendable {
+    /// An attempt begins, which may come to nothing before it is sent.
+    func attemptBegan(_ number: Int)
+
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse
 
     /// Nobody waits for the attempt any more, whatever comes of it.

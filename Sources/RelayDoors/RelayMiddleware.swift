@@ -61,7 +61,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
             time: time,
             entropy: entropy,
             credentials: credentials,
-            observers: observers
+            observers: [CallObserver()] + observers
         )
     }
 
@@ -82,13 +82,14 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
     ) async throws -> Answer {
         let repeatable = try await glue.repeatable(body, upTo: collectLimit)
         return try await withoutActuallyEscaping(next) { next in
-            let call = MiddlewareCall(glue, head, repeatable ?? body, next)
+            let target = pathAndQuery(glue.target(of: head))
+            let call = MiddlewareCall(glue, head, target, repeatable ?? body, next)
             defer { call.end() }
             var fields = HeaderFields()
             for (name, value) in glue.fields(of: head).pairs { fields.append(name, value) }
             let http = HTTPRequest(
                 method: glue.method(of: head),
-                target: pathAndQuery(glue.target(of: head)),
+                target: target,
                 fields: fields,
                 body: repeatable == nil ? .stream(ContentOnce()) : .empty
             )
@@ -97,7 +98,7 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
             let outcome = await DoorTransport.$call.withValue(call) { [request] in
                 await service.outcome(of: request)
             }
-            return try answer(call.last, outcome)
+            return try answer(call.result(of: outcome.attempts.last?.number), outcome)
         }
     }
 
@@ -119,6 +120,13 @@ public struct RelayMiddleware<Head: Sendable, Body: Sendable, Answer: Sendable>:
         }
         if outcome.failure?.kind == .cancelled { throw CancellationError() }
         throw outcome.failure ?? Failure(.preparation, sent: .neverSent, "the request was not sent")
+    }
+}
+
+/// Tells each request of its attempts.
+private struct CallObserver: AttemptObserver {
+    func attemptBegan(_ attempt: Attempt, of job: RunningJob) {
+        DoorTransport.call?.attemptBegan(attempt.number)
     }
 }
 
@@ -147,11 +155,32 @@ extension RoutePolicy {
         let success = success
         let readsContent =
             apiError != nil || !success.require.isEmpty || !success.fail.isEmpty || response.unwrap != nil
-            || response.expectsJSON || response.keepsLastGood != nil
+            || response.expectsJSON || response.keepsLastGood != nil || response.empty == .error
         if readsContent {
             throw Refusal(
                 "a middleware hands on content unread, and the policy looks into it",
                 hint: "judge content where the client decodes it"
+            )
+        }
+        if response.redirects == .follow {
+            throw Refusal(
+                "a middleware sends its client's request and no other, and response.redirects follows to another target",
+                hint: "leave redirects to the client"
+            )
+        }
+        if constrained != .send || lightRequest != nil {
+            throw Refusal(
+                "a middleware knows nothing of the network, and the policy treats a constrained one",
+                hint: "leave constrained and lightRequest as they are"
+            )
+        }
+        let changes =
+            signing != nil || request.wrap != nil || !request.query.parameters.isEmpty
+            || !quickRecovery.isEmpty
+        if changes {
+            throw Refusal(
+                "a middleware sends its client's target and content as they are, and the policy changes or signs them",
+                hint: "do it in the program's own code"
             )
         }
         for credential in credentials {

@@ -27,7 +27,9 @@ public final class ScriptedTransport: Transport {
     private struct State {
         var steps: [Step]
         var sent: [OutboundRequest] = []
-        var held: [CheckedContinuation<Bool, Never>] = []
+        var held: [Int: CheckedContinuation<Bool, Never>] = [:]
+        /// Exchanges that have come to a hold.
+        var holds = 0
         var isReleased = false
     }
 
@@ -65,9 +67,9 @@ public final class ScriptedTransport: Transport {
     /// Lets every held exchange go on.
     public func release() {
         let held = state.withLock { state in
-            defer { state.held = [] }
+            defer { state.held = [:] }
             state.isReleased = true
-            return state.held
+            return state.held.sorted { $0.key < $1.key }.map(\.value)
         }
         for continuation in held { continuation.resume(returning: true) }
     }
@@ -113,22 +115,23 @@ public final class ScriptedTransport: Transport {
     }
 
     private func hold() async -> Bool {
-        await withTaskCancellationHandler {
+        let number = state.withLock { state in
+            state.holds += 1
+            return state.holds
+        }
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
                     if state.isReleased { return true }
-                    state.held.append(continuation)
+                    state.held[number] = continuation
                     return nil
                 }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            let held = state.withLock { state in
-                defer { state.held = [] }
-                return state.held
-            }
-            for continuation in held { continuation.resume(returning: false) }
+            let held = state.withLock { $0.held.removeValue(forKey: number) }
+            held?.resume(returning: false)
         }
     }
 }

@@ -108,6 +108,25 @@ struct JobsTests {
         #expect(error?.message == "the relay answered 503 queue_full: 100000 jobs wait")
     }
 
+    @Test(
+        "a refusal for a store that may still write, or an acceptance without a job, leaves open what became of it",
+        arguments: [
+            ("503 Service Unavailable", #"{"code":"queue_full"}"#, Sent.refused),
+            ("503 Service Unavailable", #"{"code":"storage_stalled"}"#, .unknown),
+            ("503 Service Unavailable", #"{"code":"storage_failed"}"#, .unknown),
+            ("202 Accepted", "{}", .unknown),
+            ("two hundred", "", .unknown),
+        ]
+    )
+    func leftOpen(status: String, body: String, sent: Sent) async throws {
+        let relay = try StubRelay(.answer(answer(body, status: status)))
+        let error = await #expect(throws: RelayClientError.self) {
+            try await relay.client.submit(route: "a")
+        }
+        #expect(error?.sent == sent)
+        #expect(error?.code == (body.contains("code") ? .refused : .invalidResponse))
+    }
+
     @Test("a job's document is read as it stands, unknown members and all")
     func document() async throws {
         let text = """

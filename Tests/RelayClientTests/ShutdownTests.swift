@@ -1,5 +1,6 @@
 import RelayBase
 import RelayClient
+import Synchronization
 import Testing
 
 @Suite("A client's bounds and its end", .timeLimit(.minutes(5)))
@@ -17,6 +18,20 @@ struct ShutdownTests {
         return task
     }
 
+    private func brief(_ client: RelayClient) -> RelayClient {
+        var client = client
+        client.timeout = .milliseconds(20)
+        return client
+    }
+
+    private func ask(_ call: String, _ client: RelayClient) async throws(RelayClientError) {
+        switch call {
+        case "send": _ = try await client.send(route: "b")
+        case "stream": _ = try await client.stream(route: "b")
+        default: try await client.keep(route: "b", key: "k", within: .milliseconds(20))
+        }
+    }
+
     @Test("A request beyond the places and the line is refused, and nothing of it was sent")
     func bounded() async throws {
         let client = RelayClient(socketPath: relay.path, maxConcurrentRequests: 1, maxWaitingRequests: 0)
@@ -30,6 +45,24 @@ struct ShutdownTests {
         let second = await held(client)
         relay.tell(Self.fine)
         #expect(try await second.value.text == "hello")
+    }
+
+    @Test(
+        "A request whose time is up before there is a place leaves the line then, and nothing of it was sent",
+        arguments: ["send", "stream", "keep"]
+    )
+    func late(call: String) async throws {
+        let client = RelayClient(socketPath: relay.path, maxConcurrentRequests: 1, maxWaitingRequests: 1)
+        let first = await held(client)
+        let hasty = brief(client)
+        // Each finds the line empty, in which there is one place.
+        for _ in 0..<2 {
+            let error = await #expect(throws: RelayClientError.self) { try await ask(call, hasty) }
+            #expect(error?.code == .timedOut && error?.sent == .neverSent)
+        }
+        relay.tell(Self.fine)
+        #expect(try await first.value.text == "hello")
+        #expect(relay.requests.count == 1)
     }
 
     @Test("A shutdown lets what is under way end, and refuses what comes after it began")
@@ -89,12 +122,51 @@ struct ShutdownTests {
         await relay.received(count + 1)
         relay.tell("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab")
         let answer = try await begun.value
-        let end = Task { await client.shutdown(within: .seconds(60)) }
+        let events = Task { for try await _ in client.events() {} }
+        await relay.received(count + 2)
+        let steps = Mutex<[String]>([])
+        let end = Task {
+            await client.shutdown(within: .seconds(3_600))
+            steps.withLock { $0.append("shut down") }
+        }
+        // A reader of events ends as the shutdown begins; one that waits for nothing is over long before these.
+        _ = await events.result
+        let other = try StubRelay(.answer(Self.fine))
+        for _ in 0..<20 { _ = try await RelayClient(socketPath: other.path).send(route: "a") }
         relay.tell("cd")
+        var pieces = answer.makeAsyncIterator()
         var text = ""
-        for try await piece in answer { text += String(decoding: piece, as: UTF8.self) }
+        while text.utf8.count < 4, let piece = try await pieces.next() {
+            text += String(decoding: piece, as: UTF8.self)
+        }
         #expect(text == "abcd")
+        steps.withLock { $0.append("read") }
+        #expect(try await pieces.next() == nil)
         await end.value
+        #expect(steps.withLock { $0 } == ["read", "shut down"])
+    }
+
+    @Test("An answer that is held and read no further holds up no shutdown beyond its grace")
+    func unread() async throws {
+        let client = RelayClient(socketPath: relay.path)
+        let begun = Task { try await client.stream(route: "a") }
+        await relay.received(1)
+        relay.tell("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab")
+        let answer = try await begun.value
+        await client.shutdown(within: .zero)
+        let error = await #expect(throws: RelayClientError.self) { for try await _ in answer {} }
+        #expect(error?.code == .shutDown)
+    }
+
+    @Test("A body that broke off holds up no shutdown, though its answer is held")
+    func brokenOff() async throws {
+        let relay = try StubRelay(.answer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"))
+        let client = RelayClient(socketPath: relay.path)
+        let answer = try await client.stream(route: "a")
+        let error = await #expect(throws: RelayClientError.self) { for try await _ in answer {} }
+        #expect(error?.code == .connectionLost)
+        await client.shutdown(within: .seconds(3_600))
+        #expect(answer.head.status == 200)
     }
 
     @Test("A value that is put into a path stays one segment of it")

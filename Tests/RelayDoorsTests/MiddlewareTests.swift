@@ -225,17 +225,88 @@ struct MiddlewareTests {
         #expect(answer?.text == (makes ? "none" : nil))
     }
 
-    @Test("A policy that looks into content, or sends elsewhere, is refused", arguments: [0, 1, 2, 3])
-    func refused(number: Int) {
-        #expect(throws: Refusal.self) {
+    @Test(
+        "A strategy's request that is not the client's is not sent, nor the client's in its place",
+        arguments: [
+            HTTPRequest(method: .get, target: "items/7?full=1"),
+            HTTPRequest(method: .post, target: "items/8"),
+            HTTPRequest(method: .post, target: "items/7?full=1", body: .bytes([1])),
+        ]
+    )
+    func another(request: HTTPRequest) async throws {
+        let relay = try middleware { policy in
+            policy.recovery = [.strategy(Another(request: request), on: [503])]
+        }
+        let client = StubClient(.answer(503), .answer(200))
+        let failure = await #expect(throws: Failure.self) {
+            try await relay.intercept(
+                StubHead(verb: "POST"),
+                .bytes([2]),
+                isRepeatable: true,
+                next: client.send
+            )
+        }
+        #expect(failure?.kind == .preparation)
+        #expect(failure?.detail.hasPrefix("a middleware sends its client's request") == true)
+        #expect(client.sent.count == 1)
+    }
+
+    @Test("An answer that the relay's own failure followed is not handed on in its place")
+    func stale() async throws {
+        let fetched = Mutex(0)
+        let login = CredentialDefinition("login") {
+            let isFirst = fetched.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { throw StubError.refused }
+            return AccessToken("t")
+        }
+        let relay = try middleware(credentials: [login]) { policy in
+            policy.authentication = Authentication(form: .bearer, credential: "login")
+            policy.recovery = [.reauthorize()]
+        }
+        let client = StubClient(.answer(401), .answer(200))
+        let failure = await #expect(throws: Failure.self) {
+            try await relay.intercept(StubHead(), .none, next: client.send)
+        }
+        #expect(failure?.kind == .credentialsFailed && client.sent.count == 1)
+    }
+
+    @Test("A policy that looks into content, or sends elsewhere, is refused", arguments: 0..<12)
+    func refused(number: Int) throws {
+        let light = try LightRequest(path: "small")
+        let refusal = #expect(throws: Refusal.self) {
             try middleware { policy in
                 switch number {
                 case 0: policy.response.expectsJSON = true
                 case 1: policy.response.unwrap = "/data"
                 case 2: policy.response.keepsLastGood = LastGoodRule(maxAge: .seconds(60))
+                case 3: policy.response.empty = .error
+                case 4: policy.response.redirects = .follow
+                case 5: policy.constrained = .wait
+                case 6: policy.lightRequest = light
+                case 7: policy.signing = SigningSettings(secrets: [])
+                case 8: policy.request.query = RouteQuery([("a", .text("b"))])
+                case 9: policy.request.wrap = "/data"
+                case 10: policy.quickRecovery = [QuickRecoveryRule(on: [.any], status: 200)]
                 default: policy.upstreams.append(policy.upstreams[0])
                 }
             }
         }
+        #expect(refusal?.message.hasPrefix("a middleware ") == true)
+    }
+}
+
+/// Asks for one and the same request after every failure.
+private struct Another: RecoveryStrategy {
+    let request: HTTPRequest
+
+    func recover(
+        from failure: Failure,
+        of request: HTTPRequest,
+        context: RecoveryContext
+    ) async -> RecoveryDisposition {
+        .retry(self.request)
     }
 }

@@ -58,6 +58,18 @@ struct CancelledRequestTests {
         #expect(eager.log.lines == [] && eager.bench.transport.sent.count == 1)
     }
 
+    @Test("Of two requests that a script holds, the one whose caller gives up ends alone")
+    func alone() async throws {
+        let bench = try ServiceBench([.hold, .hold, .answer(200)])
+        let jobs = [Task { await bench.run(Request.plain()) }, Task { await bench.run(Request.plain()) }]
+        await untilIdle()
+        jobs[0].cancel()
+        #expect(await jobs[0].joined().failure?.kind == .cancelled)
+        #expect(bench.transport.heldCount == 1)
+        bench.transport.release()
+        #expect(await jobs[1].joined().value?.status == 200)
+    }
+
     @Test(
         "While a strategy thinks, it is cancelled too, and what it answers is not done",
         .clauses("G3-21"),

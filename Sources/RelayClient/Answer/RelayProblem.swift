@@ -21,6 +21,11 @@ public struct RelayProblem: Sendable {
         code = document?.member("code") ?? ""
         detail = document?.member("detail") ?? document?.member("title") ?? "no explanation"
     }
+
+    /// Whether the relay may still do what was asked: a write that was begun may reach the disk.
+    fileprivate var mayStillBeDone: Bool {
+        ProblemCode.storageStalled.name == code || ProblemCode.storageFailed.name == code
+    }
 }
 
 extension JSONValue {
@@ -40,6 +45,7 @@ extension RelayClientError {
         return RelayClientError(
             .refused,
             "the relay answered \(status.rawValue)\(code): \(problem.detail)",
+            sent: problem.mayStillBeDone ? .unknown : .refused,
             problem: problem
         )
     }

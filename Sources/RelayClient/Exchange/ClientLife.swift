@@ -8,6 +8,8 @@ final class ClientLife: Sendable {
         case working
         /// It waits for something that goes on without the client, and ends at once.
         case waiting
+        /// It goes on when somebody asks for more of it, which nobody need do: once ended it is gone.
+        case held
     }
 
     /// Something under way, until it says so or is let go.
@@ -53,8 +55,12 @@ final class ClientLife: Sendable {
     }
 
     private func left(_ number: UInt64) {
+        update { $0[number] = nil }
+    }
+
+    private func update(_ change: (inout [UInt64: Guest]) -> Void) {
         let waiters: [CheckedContinuation<Void, Never>] = state.withLock { state in
-            state.guests[number] = nil
+            change(&state.guests)
             guard state.guests.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters
@@ -69,7 +75,10 @@ final class ClientLife: Sendable {
     }
 
     /// Ends what is still under way.
-    func endAll() { end { _ in true } }
+    func endAll() {
+        end { _ in true }
+        update { guests in guests = guests.filter { $0.value.manner != .held } }
+    }
 
     private func end(_ isMeant: (Manner) -> Bool) {
         let guests = state.withLock { $0.guests.values.filter { isMeant($0.manner) } }

@@ -62,8 +62,13 @@ package final class StreamedAnswer: Sendable {
     /// - Returns: at most what one read gives; nil at the end.
     /// - Throws: when nothing comes in time, or the connection breaks.
     package func next(within patience: Duration) throws(RelayClientError) -> [UInt8]? {
+        try next(by: StreamedAnswer.deadline(patience))
+    }
+
+    /// The same, until that moment.
+    func next(by deadline: Int64) throws(RelayClientError) -> [UInt8]? {
         var piece: [UInt8] = []
-        try read(into: &piece, by: StreamedAnswer.deadline(patience))
+        try read(into: &piece, by: deadline)
         return piece.isEmpty ? nil : piece
     }
 

@@ -22,8 +22,9 @@ extension RelayClient {
     ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     ///   - options: how it is to be kept and delivered.
     /// - Returns: the job's id.
-    /// - Throws: `refused` when the relay did not accept it; `connectionLost` and `timedOut` leave open whether it
-    ///   did, which an idempotency key makes harmless to try again.
+    /// - Throws: `refused` when the relay did not accept it. Any error whose `sent` is `unknown`, such as
+    ///   `connectionLost`, `timedOut` or a refusal for a store that does not move, leaves open whether it did, which an
+    ///   idempotency key makes harmless to try again.
     public func submit(
         route: String,
         method: Method = .post,
@@ -39,10 +40,17 @@ extension RelayClient {
         } catch {
             throw RelayClientError(.invalidRequest, "cannot submit a job: \(error.message)")
         }
-        let answer = try await send(route: route, method: method, path: path, fields: fields, body: body)
+        let answer: RelayResponse
+        do throws(RelayClientError) {
+            answer = try await send(route: route, method: method, path: path, fields: fields, body: body)
+        } catch {
+            // An answer that cannot be read may have been that it is kept.
+            throw error.sent == .answered ? error.afterAnUnknownOne : error
+        }
         guard answer.status.class == .success else { throw .refused(answer) }
         guard let id = answer.job else {
-            throw RelayClientError(.invalidResponse, "the relay accepted a job and did not say which")
+            let words = "the relay accepted a job and did not say which"
+            throw RelayClientError(.invalidResponse, words, sent: .unknown)
         }
         return SubmittedJob(id: id, isReplayed: answer.fields[.waystationReplayed] == "true")
     }

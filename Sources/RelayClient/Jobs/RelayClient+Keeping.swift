@@ -81,8 +81,8 @@ extension RelayClientError {
         }
     }
 
-    /// The same error of a request of which an earlier try may have arrived.
-    fileprivate var afterAnUnknownOne: RelayClientError {
+    /// The same error of a request that may have been carried out all the same.
+    var afterAnUnknownOne: RelayClientError {
         RelayClientError(code, message, sent: .unknown, problem: problem)
     }
 }
