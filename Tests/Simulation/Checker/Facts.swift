@@ -45,7 +45,8 @@ struct Facts {
         if status == 204 || status == 304 {
             // A status that is named is a success of its own; a class was not written with it in mind.
             let isNamed = policy.success.statuses.codes.contains(status)
-            return policy.success.require.isEmpty || isNamed ? nil : invalid(.emptyResponse, status)
+            let wantsContent = policy.response.empty == .error || !policy.success.require.isEmpty
+            return !wantsContent || isNamed ? nil : invalid(.emptyResponse, status)
         }
         return invalidity(answer, document, policy)
     }
