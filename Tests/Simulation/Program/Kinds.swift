@@ -5,7 +5,7 @@ extension SeededWorlds {
         word: nil,
         what: "jobs",
         size: 20_000,
-        controlWorlds: 5,
+        controlWorlds: 30,
         plants: Plant.allCases.map { ($0.name, $0.sentences) }
     ) { order in
         let world = World(seed: order.seed, jobs: order.jobs, plant: .named(order.plant))
