@@ -386,6 +386,12 @@ struct OverviewTextTests {
             eventLine(try json(document), moments)
                 == "04:17:00.250  job.attempt.failed  r  J  attempt 2  503  http_status  rule later  next in 2.00s  \\u{1b}no\n"
         )
+        let run =
+            #"{"type":"waystation.run.ended","time":"2026-11-21T04:17:00Z","data":{"run":3,"action":"retry","state":"stopped","matched":9,"changed":4,"route":"r"}}"#
+        #expect(
+            eventLine(try json(run), moments)
+                == "04:17:00.000  run.ended           r  run 3  retry  stopped  4 of 9 jobs changed\n"
+        )
         let gap = #"{"type":"waystation.gap","time":"2026-11-21T04:17:00Z","data":{"lost":6}}"#
         #expect(eventLine(try json(gap), moments).contains("gap                 events that are gone: 6"))
     }

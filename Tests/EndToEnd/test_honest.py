@@ -72,6 +72,16 @@ class Answers(RelayTest):
         self.upstream.on("/moved", answer(302, "", ("Location", "/x")))
         self.assertEqual(self.relay.ask("GET", "/r/number/moved").status, 302)
 
+    def test_send_tells_what_the_upstream_answered_and_what_its_caller_gets(self):
+        self.upstream.on("/d", as_json(200, DOCUMENT % "404"))
+        for name, told in [
+                ("as-it-is", "the upstream answered 200, which the route's rules call a failure;"),
+                ("named", "the upstream answered 200, which the route's rules call a failure, told to callers as 404;")]:
+            with self.subTest(name):
+                ended, _, errors = self.send(name, "d")
+                self.assertEqual(ended, 6, errors)
+                self.assertIn(told, errors)
+
     def test_rules_go_by_the_status_of_the_upstream(self):
         self.upstream.on("/r", as_json(200, DOCUMENT % 1), as_json(200, DOCUMENT % 1))
         got = self.relay.ask("GET", "/r/busy/r")

@@ -91,12 +91,23 @@ private func failure(_ response: RelayResponse, _ option: String) -> String {
     guard response.source == .relay, let problem = try? JSONValue(parsing: response.body),
         let code = problem["code"]?.text
     else {
-        let isHidden = response.outcome == .failure && response.status.class == .success
+        let told = response.status.rawValue
+        let received = receivedStatus(response.fields) ?? told
+        let isHidden = response.outcome == .failure && Status(rawValue: received).class == .success
         let rules = isHidden ? ", which the route's rules call a failure" : ""
-        return "the upstream answered \(response.status.rawValue)\(rules)\(safe(job))"
+        let change = received == told ? "" : ", told to callers as \(told)"
+        return "the upstream answered \(received)\(rules)\(change)\(safe(job))"
     }
     let detail = problem["detail"]?.text ?? ""
     return safe("\(code) (\(response.status.rawValue)): \(detail)\(job)")
+}
+
+/// The status that the relay had from the upstream, by its `Proxy-Status` (RFC 9209); nil where it had none.
+private func receivedStatus(_ fields: HeaderFields) -> UInt16? {
+    let name = "received-status="
+    let parameters = fields.values(.proxyStatus).flatMap { $0.split(separator: ";") }
+    guard let last = parameters.last(where: { $0.drop { $0 == " " }.hasPrefix(name) }) else { return nil }
+    return UInt16(last.drop { $0 == " " }.dropFirst(name.count).prefix { $0 != "," })
 }
 
 extension OptionSpec {

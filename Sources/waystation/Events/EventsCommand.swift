@@ -127,6 +127,12 @@ struct EventPrinter {
     }
 }
 
+/// The jobs that a run has changed, of an event that tells its end.
+private func changes(_ run: JSONValue?) -> String? {
+    guard let changed = run?["changed"]?.integer, let matched = run?["matched"]?.integer else { return nil }
+    return "\(changed) of \(matched) jobs changed"
+}
+
 /// One event for people.
 func eventLine(_ event: JSONValue, _ moments: Moments) -> String {
     let data = event["data"]
@@ -138,6 +144,7 @@ func eventLine(_ event: JSONValue, _ moments: Moments) -> String {
     if type.hasPrefix("waystation.") { type.removeFirst("waystation.".count) }
     var words: [String?] = [word("route"), word("job"), number("attempt", "attempt "), number("status")]
     words.append(word("code"))
+    if let run = number("run", "run ") { words += [run, word("action"), word("state"), changes(data)] }
     words += [word("kind"), word("end", "ended as "), word("rule", "rule ")]
     if let wait = data?["wait_ms"]?.double {
         words.append("next in \(DurationText.short(milliseconds: wait))")
