@@ -31,7 +31,7 @@ package struct ActionRun: Hashable, Sendable {
     package var scope = Scope()
     /// The last job that it has looked at.
     package var cursor: JobCursor?
-    package var count = Count()
+    package var count = ActionCount()
     /// Milliseconds since 1970 UTC before which its rate allows no more.
     package var next: Int64
     package var state = State.running
@@ -54,22 +54,6 @@ package struct ActionRun: Hashable, Sendable {
         package init() {}
 
         package init(last: JobCursor, line: Int64) { (self.last, self.line) = (last, line) }
-    }
-
-    /// The numbers of the jobs so far.
-    package struct Count: Hashable, Sendable {
-        package var matched = 0
-        package var changed = 0
-        /// Running jobs that were asked to end.
-        package var asked = 0
-        /// Jobs whose bodies are gone.
-        package var expunged = 0
-        /// Jobs that may have been carried out.
-        package var spared = 0
-        /// Jobs whose place a newer one took.
-        package var superseded = 0
-
-        package init() {}
     }
 
     package init(_ action: JobAction, _ filter: JobFilter, by: Principal?, at wall: Int64) {
@@ -130,12 +114,7 @@ extension ActionRun {
 
     /// Takes up what a page has come to.
     package mutating func add(_ report: ActionReport, at wall: Int64) {
-        count.matched += report.matched
-        count.changed += report.changed
-        count.asked += report.asked.count
-        count.expunged += report.expunged
-        count.spared += report.spared
-        count.superseded += report.superseded
+        count.add(report)
         cursor = report.next ?? cursor
         if let rate {
             let wait = Int64(Double(report.changed) * 1_000 / rate.perSecond)

@@ -82,7 +82,7 @@ extension RoutePolicy {
         )
         for upstream in upstreams {
             try refuse(
-                if: upstream.isPlainHTTP && upstream.allowedAddresses.isEmpty,
+                if: upstream.isUnencrypted,
                 "the credential \"\(credential)\" would cross the public network unencrypted:"
                     + " upstream \"\(upstream.name)\" is http",
                 "use https, or name in allowedAddresses the addresses of a network that is your own"
@@ -95,7 +95,7 @@ extension RoutePolicy {
         if allowsPlainHTTP { return }
         for upstream in upstreams {
             try refuse(
-                if: upstream.isPlainHTTP && upstream.allowedAddresses.isEmpty,
+                if: upstream.isUnencrypted,
                 "requests and their answers cross public networks unencrypted:"
                     + " upstream \"\(upstream.name)\" is http",
                 "use https, name in allowedAddresses the addresses of a network that is your own,"
@@ -261,4 +261,7 @@ extension RoutePolicy {
 
 extension Upstream {
     fileprivate var isPlainHTTP: Bool { if case .tcp(_, _, isTLS: false) = origin { true } else { false } }
+
+    /// Whether public networks may see what is sent to it.
+    fileprivate var isUnencrypted: Bool { isPlainHTTP && allowedAddresses.isEmpty }
 }

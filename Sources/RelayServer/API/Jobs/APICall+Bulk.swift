@@ -29,10 +29,10 @@ extension APICall {
         // Also of a call that a failing store cuts short.
         defer { record(wanted, done, principal, caller) }
         for step in 0..<APICall.bulkSteps {
-            let left = wanted.limit - done.matched
+            let left = wanted.limit - done.count.matched
             guard left > 0, step == 0 || done.next != nil, caller.isThere else { break }
             let offset =
-                wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0.perSecond) }
+                wanted.rate.map { wanted.offset(began) + .seconds(Double(done.count.changed) / $0.perSecond) }
                 ?? .zero
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
@@ -45,7 +45,7 @@ extension APICall {
                 wanted.isDryRun ? try await act() : try await deadline.write(in: durable.store, act)
             )
         }
-        let next = done.next.map { wanted.next($0, after: done.changed, from: began) }
+        let next = done.next.map { wanted.next($0, after: done.count.changed, from: began) }
         return Answer(200, BulkResult(wanted: wanted, done: done, next: next).bytes)
     }
 
@@ -57,25 +57,25 @@ extension APICall {
     ) async throws(Problem) -> (count: Int, isWhole: Bool) {
         var counted = BulkProgress(next: wanted.cursor)
         for step in 0..<APICall.bulkSteps {
-            let left = most - counted.matched
+            let left = most - counted.count.matched
             guard left > 0, step == 0 || counted.next != nil, caller.isThere else { break }
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(nil, isBulk: true))
             (order.isDryRun, order.cursor) = (true, counted.next)
             order.filter.pausedRoutes = caller.server.durable.pauses.routes
             counted.add(try await caller.server.durable.operations.act(order))
         }
-        return (counted.matched, counted.next == nil || counted.matched >= most)
+        return (counted.count.matched, counted.next == nil || counted.count.matched >= most)
     }
 
     private func record(_ wanted: BulkAction, _ done: BulkProgress, _ principal: Principal?, _ caller: Caller)
     {
-        guard !wanted.isDryRun, done.changed > 0 else { return }
+        guard !wanted.isDryRun, done.count.changed > 0 else { return }
         let change = JobsChange(
             by: principal,
             action: wanted.action,
             filter: wanted.filter,
-            changed: done.changed,
-            asked: done.asked
+            changed: done.count.changed,
+            asked: done.count.asked
         )
         caller.server.relay.ports.sink.record(.jobsChanged(change))
     }

@@ -6,46 +6,38 @@ package import RelayJobs
 extension ActionRun.State: WordValue {}
 
 extension ActionRun: Document {
-    package static let members: [Member<ActionRun>] = [
-        .required("number", .count, "Names the run.") { $0.number },
-        .required("state") { $0.state }, .required("action") { $0.action },
-        .required("filter", .named("JobFilter")) { $0.filter },
-        .optional("takes_unknown", .yes, "Jobs that may have been carried out are retried too.") {
-            $0.action == .retry && !$0.filter.sparesUncertain ? true : nil
-        },
-        .optional("takes_superseded", .yes, "Jobs whose place a newer one took are retried too.") {
-            $0.action == .retry && !$0.filter.sparesSuperseded ? true : nil
-        },
-        .optional("rate", .pattern(BulkAction.ratePattern)) { $0.rate?.text },
-        .optional("reason", .text, "The words of whoever began it.") { $0.why },
-        .optional("by", .named("Principal"), "Who began it.") { $0.by },
-        .required("started_at") { WallTime(milliseconds: $0.began) },
-        .optional(
-            "total",
-            .count,
-            "Jobs that matched when it began; missing where they were too many to count."
-        ) {
-            $0.total
-        },
-        .required("matched", .count, "Jobs that it has looked at.") { $0.count.matched },
-        .required("changed", .count, "Jobs that it has changed.") { $0.count.changed },
-        .required("asked", .count, "Running jobs that were asked to end.") { $0.count.asked },
-        .required("body_expired", .count, "Jobs that cannot be sent again.") { $0.count.expunged },
-        .required(
-            "left_alone",
-            .count,
-            "Jobs that may have been carried out, which a retry did not touch."
-        ) { $0.count.spared },
-        .required("superseded", .count, "Jobs whose place a newer one took, which a retry did not touch.") {
-            $0.count.superseded
-        },
-        .optional("next_at", .moment, "When its rate allows the next jobs.") {
-            $0.rate != nil && $0.state == .running ? WallTime(milliseconds: $0.next) : nil
-        },
-        .optional("ended_at", .moment) { $0.ended.map { WallTime(milliseconds: $0) } },
-        .optional("ended_by", .named("Principal"), "Who stopped it.") { $0.endedBy },
-        .optional("detail", .text, "Why it failed.") { $0.failure },
-    ]
+    package static let members: [Member<ActionRun>] =
+        [
+            .required("number", .count, "Names the run.") { $0.number },
+            .required("state") { $0.state }, .required("action") { $0.action },
+            .required("filter", .named("JobFilter")) { $0.filter },
+            .optional("takes_unknown", .yes, "Jobs that may have been carried out are retried too.") {
+                $0.action == .retry && !$0.filter.sparesUncertain ? true : nil
+            },
+            .optional("takes_superseded", .yes, "Jobs whose place a newer one took are retried too.") {
+                $0.action == .retry && !$0.filter.sparesSuperseded ? true : nil
+            },
+            .optional("rate", .pattern(BulkAction.ratePattern)) { $0.rate?.text },
+            .optional("reason", .text, "The words of whoever began it.") { $0.why },
+            .optional("by", .named("Principal"), "Who began it.") { $0.by },
+            .required("started_at") { WallTime(milliseconds: $0.began) },
+            .optional(
+                "total",
+                .count,
+                "Jobs that matched when it began; missing where they were too many to count."
+            ) {
+                $0.total
+            },
+            .required("matched", .count, "Jobs that it has looked at.") { $0.count.matched },
+            .required("changed", .count, "Jobs that it has changed.") { $0.count.changed },
+        ] + ActionCount.members { $0.count } + [
+            .optional("next_at", .moment, "When its rate allows the next jobs.") {
+                $0.rate != nil && $0.state == .running ? WallTime(milliseconds: $0.next) : nil
+            },
+            .optional("ended_at", .moment) { $0.ended.map { WallTime(milliseconds: $0) } },
+            .optional("ended_by", .named("Principal"), "Who stopped it.") { $0.endedBy },
+            .optional("detail", .text, "Why it failed.") { $0.failure },
+        ]
 }
 
 extension JobFilter: MemberValue {
