@@ -11,7 +11,7 @@ struct Crasher {
     private let output: Int32
 
     init(_ arguments: [String]) throws {
-        let program = Self.directory + "/StoreCrasher"
+        let program = programsFolder + "/StoreCrasher"
         var ends: [Int32] = [-1, -1]
         let isMade = unsafe pipe(&ends) == 0
         try #require(isMade)
@@ -30,16 +30,6 @@ struct Crasher {
         process = child
         try #require(result == 0, "cannot start \(program)")
     }
-
-    private static let directory: String = {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { buffer in
-            guard let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return 0 }
-            return unsafe readlink("/proc/self/exe", base, buffer.count)
-        }
-        let path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-    }()
 
     /// Reads until so many lines have come, then kills it, and gives every whole line it has told.
     func killed(afterLines count: Int) -> [[Substring]] {

@@ -40,7 +40,7 @@ final class DaemonProcess: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         let log = folder.path + "/log"
         unsafe posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        let program = Self.directory + "/waystationd"
+        let program = programsFolder + "/waystationd"
         let words = CStrings([program, "--config", folder.path + "/waystation.json"])
         let variables = CStrings(["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"])
         var child = pid_t()
@@ -65,16 +65,6 @@ final class DaemonProcess: Sendable {
             _ = waitpid(child, nil, 0)
         }
     }
-
-    private static let directory: String = {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { buffer in
-            guard let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return 0 }
-            return unsafe readlink("/proc/self/exe", base, buffer.count)
-        }
-        let path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-    }()
 }
 
 /// Sends bytes to a socket, and gives all that comes back until its end; empty when nobody is there.
