@@ -56,6 +56,8 @@ let package = Package(
 
         // Adapters.
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
+        // The bytes of jobs and their attempts, as stores keep them.
+        .target(name: "RelayRecords", dependencies: ["CLinux", "RelayBase", "RelayJobs"]),
         .target(
             name: "RelayTransport",
             dependencies: ["RelayBase", "RelayHTTP", "RelayPosix", "RelayRoute", "COpenSSL", "CZlib"]
@@ -67,7 +69,7 @@ let package = Package(
         ),
         .target(
             name: "RelayStore",
-            dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix"]
+            dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords"]
         ),
         .target(
             name: "RelaySystemd",
@@ -212,7 +214,7 @@ let package = Package(
             name: "RelayStoreTests",
             dependencies: [
                 "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
-                "RelayStore",
+                "RelayRecords", "RelayStore",
                 "RelayTestSupport", "StoreCrasher",
             ]
         ),

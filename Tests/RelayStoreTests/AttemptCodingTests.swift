@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 import Testing
 
 @testable import RelayStore

@@ -1,3 +1,4 @@
+import RelayRecords
 import Testing
 
 @testable import RelayStore

@@ -1,6 +1,7 @@
 import Glibc
 import RelayBase
 import RelayJobs
+import RelayRecords
 import RelayTestSupport
 import Testing
 

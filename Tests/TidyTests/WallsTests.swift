@@ -29,7 +29,10 @@ struct WallsTests {
                 "CPage", "RelayBase", "RelayCore", "RelayEngine", "RelayHTTP", "RelayInterface", "RelayJobs",
                 "RelayJSON", "RelayPosix", "RelayRoute",
             ],
-            "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
+            "RelayRecords": ["RelayBase", "RelayJobs", "CLinux"],
+            "RelayStore": [
+                "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords", "CLinux", "CSQLite", "Glibc",
+            ],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],

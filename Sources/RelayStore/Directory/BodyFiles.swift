@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayJobs
 import RelayPosix
+import RelayRecords
 
 /// The bodies that are too large for a row; used on the thread for files only.
 struct BodyFiles: Sendable {

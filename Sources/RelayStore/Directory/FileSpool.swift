@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayJobs
 import RelayPosix
+import RelayRecords
 import Synchronization
 
 /// A body on its way to a file.

@@ -1,4 +1,5 @@
 import RelayBase
+import RelayRecords
 
 /// The facts known of one idempotency key.
 struct KeyEntry {

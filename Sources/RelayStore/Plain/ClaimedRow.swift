@@ -1,4 +1,5 @@
 import RelayJobs
+import RelayRecords
 
 /// A row of `claimed`: plain jobs that one call has claimed, until none of them runs.
 ///

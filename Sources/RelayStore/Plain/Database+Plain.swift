@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension Database {
     /// A plain job as it was accepted; nil where there is none.

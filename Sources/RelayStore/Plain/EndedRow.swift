@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// A row of `ended`: how a plain job succeeded at its first attempt.
 struct EndedRow {

@@ -1,4 +1,5 @@
 import RelayJobs
+import RelayRecords
 
 /// The columns of a row of `plain` beside its record, and of the record what no job has before it is accepted.
 struct PlainColumns {

@@ -1,4 +1,5 @@
 import RelayJobs
+import RelayRecords
 
 /// A row of `plain`: a job as it was accepted, under one checksum with its body.
 struct PlainRow {

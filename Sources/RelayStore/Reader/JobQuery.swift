@@ -1,6 +1,7 @@
 import RelayBase
 import RelayJobs
 import RelayPosix
+import RelayRecords
 
 /// Walks jobs in the order of their positions along the narrowest index a filter allows.
 struct JobQuery {

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayJobs
 import RelayPosix
+import RelayRecords
 
 /// A connection that only reads; belongs to the reading thread.
 final class StoreReader {

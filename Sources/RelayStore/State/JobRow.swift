@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// A row of `job`: the part of a job that changes, with its places in indexes and in its ordering key.
 struct JobRow {
@@ -194,25 +195,5 @@ struct JobRow {
         orderingKey = record.orderingScope
         supersedeKey = record.supersedeScope
         self.bodyLength = Int64(clamping: bodyLength)
-    }
-}
-
-extension JobID {
-    /// Sixteen bytes that sort like the id.
-    var bytes: [UInt8] {
-        unsafe Array(unsafeUninitializedCapacity: 16) { bytes, count in
-            let target = UnsafeMutableRawBufferPointer(bytes)
-            unsafe target.storeBytes(of: high.bigEndian, as: UInt64.self)
-            unsafe target.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-            count = 16
-        }
-    }
-
-    init?(bytes: [UInt8]) {
-        guard bytes.count == 16 else { return nil }
-        func word(_ start: Int) -> UInt64 {
-            bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        self.init(high: word(0), low: word(8))
     }
 }

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     func apply(_ order: ActionOrder, at moment: JobMoment) throws(StoreError) -> ActionReport {

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     /// Keeps what was done to a job; where the record of what was done before is damaged, it begins anew.

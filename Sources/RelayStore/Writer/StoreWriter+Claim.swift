@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     /// Scheduled jobs woken in one go.

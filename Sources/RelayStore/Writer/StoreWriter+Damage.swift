@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// Damage stays where it is: a row that is not what was stored is taken out of all work, and its neighbours go on.
 extension StoreWriter {

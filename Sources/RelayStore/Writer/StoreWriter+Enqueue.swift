@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     func enqueue(_ jobs: [OfferedJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     func pause(_ name: String, _ pause: RoutePause?) throws(StoreError) {

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// Plain jobs: a row at their acceptance, a row at their success, and one for each call that claims some.
 ///

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// The plain jobs that one call claims: they share a row of `claimed`, which has its number before the first of them.
 struct PlainClaims {

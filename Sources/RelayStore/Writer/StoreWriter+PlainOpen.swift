@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// The knowledge of plain jobs, made from the tables: at a start, and after a transaction that has never been.
 extension StoreWriter {

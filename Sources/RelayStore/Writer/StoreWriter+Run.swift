@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     func begin(_ run: ActionRun, at moment: JobMoment) throws(StoreError) -> ActionRun? {

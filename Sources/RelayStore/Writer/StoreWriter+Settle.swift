@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 extension StoreWriter {
     func settle(_ settlements: [Settlement], at moment: JobMoment) throws(StoreError) -> [Settlement.Answer] {

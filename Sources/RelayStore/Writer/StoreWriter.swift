@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayRecords
 
 /// The one connection that writes, and what goes with it; belongs to the store's thread.
 ///

@@ -1,17 +1,17 @@
-import RelayBase
-import RelayJobs
+package import RelayBase
+package import RelayJobs
 
 extension Attempt {
     private static let layout: UInt64 = 1
 
     /// `key` is the record's place; its number is the low part of that.
-    func sealed(at key: Int64) -> [UInt8] {
+    package func sealed(at key: Int64) -> [UInt8] {
         var writer = RecordWriter()
         add(to: &writer)
         return writer.sealed(at: key)
     }
 
-    func add(to writer: inout RecordWriter) {
+    package func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(upstream)
         writer.add(exchange?.address)
@@ -49,13 +49,13 @@ extension Attempt {
         }
     }
 
-    init(sealed bytes: [UInt8], at key: Int64) throws(RecordReader.Damage) {
+    package init(sealed bytes: [UInt8], at key: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: key)
         try self.init(number: Int(key & AttemptKey.numbers), from: &reader)
     }
 
     /// Takes all that is left.
-    init(number: Int, from reader: inout RecordReader) throws(RecordReader.Damage) {
+    package init(number: Int, from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let upstream = try reader.text()
         var exchange = Exchange(address: try reader.optionalText())
@@ -136,11 +136,11 @@ extension Attempt.Next {
 }
 
 /// The key of an attempt's row: the job's position above, the attempt's number below.
-enum AttemptKey {
-    static let numbers: Int64 = 0xFFFF
+package enum AttemptKey {
+    package static let numbers: Int64 = 0xFFFF
 
     /// A job keeps its first 65,535 attempts; later ones take the place of the last.
-    static func make(_ position: Int64, _ number: Int) -> Int64 {
+    package static func make(_ position: Int64, _ number: Int) -> Int64 {
         position << 16 | min(Int64(number), numbers)
     }
 }
@@ -149,13 +149,13 @@ extension StoredAnswer {
     private static let layout: UInt64 = 1
 
     /// Everything but a body that stands beside it.
-    func sealedHead(at position: Int64) -> [UInt8] {
+    package func sealedHead(at position: Int64) -> [UInt8] {
         var writer = RecordWriter()
         addHead(to: &writer)
         return writer.sealed(at: position)
     }
 
-    func addHead(to writer: inout RecordWriter) {
+    package func addHead(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(UInt64(status.rawValue))
         writer.add(source.rawValue)
@@ -168,12 +168,12 @@ extension StoredAnswer {
         }
     }
 
-    init(sealedHead bytes: [UInt8], body: [UInt8]?, at position: Int64) throws(RecordReader.Damage) {
+    package init(sealedHead bytes: [UInt8], body: [UInt8]?, at position: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: position)
         try self.init(headFrom: &reader, body: body)
     }
 
-    init(headFrom reader: inout RecordReader, body: [UInt8]?) throws(RecordReader.Damage) {
+    package init(headFrom reader: inout RecordReader, body: [UInt8]?) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let status = Status(rawValue: UInt16(truncatingIfNeeded: try reader.number()))
         guard let source = AnswerSource(rawValue: try reader.text()) else { throw RecordReader.Damage() }

@@ -1,19 +1,21 @@
 /// Takes values in the order a `RecordWriter` has put them.
-struct RecordReader {
+package struct RecordReader {
     /// The bytes are not what was written.
-    struct Damage: Error {}
+    package struct Damage: Error {
+        package init() {}
+    }
 
     private let bytes: [UInt8]
     private var index = 0
     private let end: Int
 
     /// Takes bytes with their checksum behind them.
-    init(sealed bytes: [UInt8], at place: Int64) throws(Damage) {
+    package init(sealed bytes: [UInt8], at place: Int64) throws(Damage) {
         try self.init(sealed: bytes, behind: Checksum(of: place))
     }
 
     /// The same where more than a place goes before the bytes into the sum.
-    init(sealed bytes: [UInt8], behind sum: Checksum) throws(Damage) {
+    package init(sealed bytes: [UInt8], behind sum: Checksum) throws(Damage) {
         guard bytes.count >= 4 else { throw Damage() }
         end = bytes.count - 4
         var sum = sum
@@ -27,9 +29,9 @@ struct RecordReader {
     }
 
     /// Whether everything has been taken.
-    var isAtEnd: Bool { index == end }
+    package var isAtEnd: Bool { index == end }
 
-    mutating func number() throws(Damage) -> UInt64 {
+    package mutating func number() throws(Damage) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -42,40 +44,40 @@ struct RecordReader {
         }
     }
 
-    mutating func signed() throws(Damage) -> Int64 {
+    package mutating func signed() throws(Damage) -> Int64 {
         let value = try number()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    mutating func count() throws(Damage) -> Int {
+    package mutating func count() throws(Damage) -> Int {
         let value = try number()
         guard value <= UInt64(end - index) else { throw Damage() }
         return Int(value)
     }
 
-    mutating func flag() throws(Damage) -> Bool {
+    package mutating func flag() throws(Damage) -> Bool {
         guard index < end, bytes[index] <= 1 else { throw Damage() }
         index += 1
         return bytes[index - 1] == 1
     }
 
-    mutating func data() throws(Damage) -> [UInt8] {
+    package mutating func data() throws(Damage) -> [UInt8] {
         let count = try count()
         defer { index += count }
         return Array(bytes[index..<index + count])
     }
 
-    mutating func text() throws(Damage) -> String {
+    package mutating func text() throws(Damage) -> String {
         let count = try count()
         defer { index += count }
         return String(decoding: bytes[index..<index + count], as: UTF8.self)
     }
 
-    mutating func optionalText() throws(Damage) -> String? {
+    package mutating func optionalText() throws(Damage) -> String? {
         try flag() ? try text() : nil
     }
 
-    mutating func optionalDuration() throws(Damage) -> Duration? {
+    package mutating func optionalDuration() throws(Damage) -> Duration? {
         try flag() ? .nanoseconds(try signed()) : nil
     }
 }

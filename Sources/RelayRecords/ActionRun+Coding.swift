@@ -1,11 +1,11 @@
 import RelayBase
-import RelayJobs
+package import RelayJobs
 
 extension ActionRun {
     private static let layout: UInt64 = 1
 
     /// To do nothing is safe: which jobs it was for is not known any more.
-    static func unreadable(_ number: Int64) -> ActionRun {
+    package static func unreadable(_ number: Int64) -> ActionRun {
         var run = ActionRun(.retry, JobFilter(), by: nil, at: 0)
         run.number = number
         run.end(
@@ -16,7 +16,7 @@ extension ActionRun {
         return run
     }
 
-    var sealed: [UInt8] {
+    package var sealed: [UInt8] {
         var writer = RecordWriter()
         writer.add(Self.layout)
         writer.add(action.rawValue)
@@ -41,7 +41,7 @@ extension ActionRun {
         return writer.sealed(at: number)
     }
 
-    init(sealed bytes: [UInt8], _ number: Int64) throws(RecordReader.Damage) {
+    package init(sealed bytes: [UInt8], _ number: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: number)
         guard try reader.number() == Self.layout, let action = JobAction(rawValue: try reader.text()) else {
             throw RecordReader.Damage()

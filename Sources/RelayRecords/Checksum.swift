@@ -1,7 +1,7 @@
 import CLinux
 
 /// CRC-32C (Castagnoli; RFC 9260, appendix A), eight bytes a step: finds every burst of up to 32 wrong bits.
-struct Checksum {
+package struct Checksum {
     private var state: UInt32 = 0xFFFF_FFFF
 
     /// Eight tables of 256: how a byte acts from one to eight places away.
@@ -19,17 +19,17 @@ struct Checksum {
         return tables
     }()
 
-    var value: UInt32 { ~state }
+    package var value: UInt32 { ~state }
 
-    init() {}
+    package init() {}
 
-    init(of place: Int64) { add(place) }
+    package init(of place: Int64) { add(place) }
 
-    mutating func add(_ number: Int64) {
+    package mutating func add(_ number: Int64) {
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0) }
     }
 
-    mutating func add(_ numbers: [Int64]) {
+    package mutating func add(_ numbers: [Int64]) {
         // In the order of bytes that they are summed in everywhere.
         guard 1.littleEndian == 1 else {
             for number in numbers { add(number) }
@@ -38,19 +38,19 @@ struct Checksum {
         unsafe numbers.withUnsafeBytes { unsafe add($0) }
     }
 
-    mutating func add(_ text: String) {
+    package mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
     }
 
-    mutating func add(_ bytes: [UInt8]) {
+    package mutating func add(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { unsafe add($0) }
     }
 
     /// Whether the processor does it: ten times as fast as tables.
     private static let isBuiltIn = relay_has_crc32c() != 0
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         guard Self.isBuiltIn else {
             unsafe addByTables(bytes)
             return
@@ -60,7 +60,7 @@ struct Checksum {
     }
 
     /// The same on any processor.
-    mutating func addByTables(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func addByTables(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         unsafe Self.tables.withUnsafeBufferPointer { tables in
             var index = 0
@@ -91,7 +91,7 @@ struct Checksum {
     }
 
     /// The sum of bytes that belong to the record at `place`: bytes of another record do not pass.
-    static func of(_ bytes: [UInt8], at place: Int64) -> UInt32 {
+    package static func of(_ bytes: [UInt8], at place: Int64) -> UInt32 {
         var sum = Checksum(of: place)
         sum.add(bytes)
         return sum.value

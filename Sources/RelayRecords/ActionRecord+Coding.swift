@@ -5,7 +5,7 @@ extension [ActionRecord] {
     private static let layout: UInt64 = 1
 
     /// The records of the job at `seq`, as they stand in its row.
-    func sealed(at seq: Int64) -> [UInt8] {
+    package func sealed(at seq: Int64) -> [UInt8] {
         var writer = RecordWriter()
         writer.add(Self.layout)
         writer.add(UInt64(count))
@@ -22,7 +22,7 @@ extension [ActionRecord] {
         return writer.sealed(at: seq)
     }
 
-    init(sealed bytes: [UInt8], at seq: Int64) throws(RecordReader.Damage) {
+    package init(sealed bytes: [UInt8], at seq: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: seq)
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         self = []
@@ -44,17 +44,5 @@ extension [ActionRecord] {
         }
         guard !reader.isAtEnd else { return }
         for index in indices { self[index].by?.name = try reader.optionalText() }
-    }
-}
-
-extension Database {
-    func actions(_ seq: Int64) throws(StoreError) -> [ActionRecord] {
-        let select = try statement("SELECT record FROM action WHERE seq = ?")
-        select.bind(1, seq)
-        defer { select.reset() }
-        guard try select.step() else { return [] }
-        do throws(RecordReader.Damage) {
-            return try [ActionRecord](sealed: select.bytes(0), at: seq)
-        } catch { throw .damaged("what was done", "number \(seq)") }
     }
 }

@@ -4,24 +4,24 @@ import RelayBase
 ///
 /// It is on the way of every job: whether there is room is asked once a value, and nobody else holds the bytes, as it
 /// would be asked of an array.
-@safe struct RecordWriter: ~Copyable {
-    private var start: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+@safe package struct RecordWriter: ~Copyable {
+    @usableFromInline var start: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
     /// Bytes that are written.
-    private var count = 0
-    private static let longestNumber = 10
+    @usableFromInline var count = 0
+    @usableFromInline static let longestNumber = 10
 
-    init(capacity: Int = 512) {
+    package init(capacity: Int = 512) {
         self.capacity = max(Self.longestNumber, capacity)
         unsafe start = .allocate(capacity: self.capacity)
     }
 
     deinit { unsafe start.deallocate() }
 
-    var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
+    package var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
 
     /// Forgets what is written, and keeps its room, unless it is more than most records need.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         count = 0
         if capacity > Self.keptCapacity { self = RecordWriter() }
     }
@@ -29,11 +29,11 @@ import RelayBase
     private static let keptCapacity = 131_072
 
     /// Lends what is written.
-    func withBytes<E: Error>(_ body: (Span<UInt8>) throws(E) -> Void) throws(E) {
+    package func withBytes<E: Error>(_ body: (Span<UInt8>) throws(E) -> Void) throws(E) {
         try body(unsafe Span(_unsafeStart: start, count: count))
     }
 
-    mutating func add(_ value: UInt64) {
+    @inlinable package mutating func add(_ value: UInt64) {
         reserve(Self.longestNumber)
         var rest = value
         while rest >= 0x80 {
@@ -46,39 +46,39 @@ import RelayBase
     }
 
     /// Small negative numbers are as short as small positive ones.
-    mutating func add(_ value: Int64) {
+    @inlinable package mutating func add(_ value: Int64) {
         add(UInt64(bitPattern: value << 1 ^ value >> 63))
     }
 
-    mutating func add(_ value: Bool) {
+    @inlinable package mutating func add(_ value: Bool) {
         reserve(1)
         unsafe start[count] = value ? 1 : 0
         count &+= 1
     }
 
-    mutating func add(_ value: [UInt8]) {
+    @inlinable package mutating func add(_ value: [UInt8]) {
         add(UInt64(value.count))
         put(value.span)
     }
 
-    mutating func add(_ value: String) {
+    @inlinable package mutating func add(_ value: String) {
         let text = value.utf8.span
         add(UInt64(text.count))
         put(text)
     }
 
-    mutating func add(_ value: String?) {
+    package mutating func add(_ value: String?) {
         add(value != nil)
         if let value { add(value) }
     }
 
-    mutating func add(_ value: Duration?) {
+    package mutating func add(_ value: Duration?) {
         add(value != nil)
         if let value { add(value.saturatedNanoseconds) }
     }
 
     /// Bytes whose count stands elsewhere.
-    mutating func put(_ bytes: Span<UInt8>) {
+    @inlinable package mutating func put(_ bytes: Span<UInt8>) {
         reserve(bytes.count)
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let first = bytes.baseAddress else { return }
@@ -88,18 +88,18 @@ import RelayBase
     }
 
     /// The bytes with their checksum behind them.
-    consuming func sealed(at place: Int64) -> [UInt8] {
+    package consuming func sealed(at place: Int64) -> [UInt8] {
         sealed(behind: Checksum(of: place))
     }
 
     /// The same where more than a place goes before the bytes into the sum.
-    consuming func sealed(behind sum: Checksum) -> [UInt8] {
+    package consuming func sealed(behind sum: Checksum) -> [UInt8] {
         seal(behind: sum)
         return bytes
     }
 
     /// Writes the checksum of that and of what is written.
-    mutating func seal(behind sum: Checksum) {
+    package mutating func seal(behind sum: Checksum) {
         var sum = sum
         unsafe sum.add(UnsafeRawBufferPointer(start: start, count: count))
         reserve(4)
@@ -109,12 +109,13 @@ import RelayBase
         }
     }
 
-    private mutating func reserve(_ more: Int) {
+    @inlinable
+    mutating func reserve(_ more: Int) {
         if capacity &- count < more { grow(by: more) }
     }
 
-    @inline(never)
-    private mutating func grow(by more: Int) {
+    @usableFromInline @inline(never)
+    mutating func grow(by more: Int) {
         let wanted = capacity + max(capacity, more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: wanted)
         unsafe larger.update(from: start, count: count)

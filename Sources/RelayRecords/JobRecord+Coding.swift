@@ -1,8 +1,8 @@
-import RelayBase
-import RelayJobs
+package import RelayBase
+package import RelayJobs
 
 extension RecordWriter {
-    mutating func add(_ fields: HeaderFields) {
+    package mutating func add(_ fields: HeaderFields) {
         add(UInt64(fields.entries.count))
         // Fields that were removed may still stand in their storage, and must not get to the disk.
         var length: UInt64 = 0
@@ -23,7 +23,7 @@ extension RecordWriter {
         }
     }
 
-    mutating func add(_ file: StoredBodyFile) {
+    package mutating func add(_ file: StoredBodyFile) {
         add(file.name)
         add(file.length)
         add(UInt64(file.checksums.count))
@@ -32,7 +32,7 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-    mutating func fields() throws(Damage) -> HeaderFields {
+    package mutating func fields() throws(Damage) -> HeaderFields {
         var entries: [HeaderFields.Entry] = []
         let count = try count()
         entries.reserveCapacity(count)
@@ -60,7 +60,7 @@ extension RecordReader {
         return HeaderFields(storage: storage, entries: entries)
     }
 
-    mutating func bodyFile() throws(Damage) -> StoredBodyFile {
+    package mutating func bodyFile() throws(Damage) -> StoredBodyFile {
         let name = try text()
         let length = try number()
         var sums: [UInt32] = []
@@ -73,13 +73,13 @@ extension JobRecord {
     /// The first byte names the layout, so that a later one can be told apart.
     private static let layout: UInt64 = 1
 
-    func sealed(at position: Int64) -> [UInt8] {
+    package func sealed(at position: Int64) -> [UInt8] {
         var writer = RecordWriter()
         add(to: &writer)
         return writer.sealed(at: position)
     }
 
-    func add(to writer: inout RecordWriter) {
+    package func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(id.high)
         writer.add(id.low)
@@ -109,12 +109,12 @@ extension JobRecord {
         writer.add(bounds.allowsFallback)
     }
 
-    init(sealed bytes: [UInt8], at position: Int64) throws(RecordReader.Damage) {
+    package init(sealed bytes: [UInt8], at position: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: position)
         try self.init(from: &reader)
     }
 
-    init(from reader: inout RecordReader) throws(RecordReader.Damage) {
+    package init(from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         self.init(
             id: JobID(high: try reader.number(), low: try reader.number()),
