@@ -210,13 +210,27 @@ let package = Package(
             ],
             path: "Tests/StoreCrasher"
         ),
+        .target(
+            name: "RelayStoreBench",
+            dependencies: ["RelayBase", "RelayJobs", "RelayStore", "RelayTestSupport"],
+            path: "Tests/RelayStoreBench"
+        ),
         .testTarget(
             name: "RelayStoreTests",
             dependencies: [
                 "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
+<<<<<<< HEAD
                 "RelayRecords", "RelayStore",
+=======
+                "RelayStore", "RelayStoreBench",
+>>>>>>> in3
                 "RelayTestSupport", "StoreCrasher",
             ]
+        ),
+        // The promises of every job store.
+        .testTarget(
+            name: "JobStoreTests",
+            dependencies: ["RelayBase", "RelayJobs", "RelayStoreBench", "RelayTestSupport"]
         ),
         .testTarget(
             name: "RelaySystemdTests",
@@ -305,9 +319,9 @@ if Context.environment["RELAY_SANITIZER"] != nil {
     let below = [
         "CPage", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
         "RelayJSON", "RelayTesting",
-        "RelayTestSupport", "StoreCrasher",
+        "RelayStoreBench", "RelayTestSupport", "StoreCrasher",
     ]
-    let kept = rooms + rooms.map { $0 + "Tests" } + below
+    let kept = rooms + rooms.map { $0 + "Tests" } + ["JobStoreTests"] + below
     package.products = []
     package.targets.removeAll { $0.type != .system && !kept.contains($0.name) }
 }

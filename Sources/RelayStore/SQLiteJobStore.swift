@@ -428,9 +428,10 @@ extension SQLiteJobStore {
         // In reads of their own, so that others are not kept waiting for long.
         for route in routes {
             let limit = StoreReader.endingLimit / routes.count
-            found[route, default: EndingJobs()].failed = try await read { reader throws(StoreError) in
+            let failed = try await read { reader throws(StoreError) in
                 try reader.failed(of: route, dueBy: end, limit: limit)
             }
+            if !failed.isEmpty { found[route, default: EndingJobs()].failed = failed }
         }
         return found
     }

@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayJobs
 import RelayRecords
+import RelayStoreBench
 import RelayTestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 @Suite("A damaged job is given up, and the jobs beside it go on", .timeLimit(.minutes(5)))
 struct ConfinedDamageTests {
     private func damage(
-        _ bench: StoreBench,
+        _ bench: SQLiteBench,
         _ id: JobID,
         _ change: String = "crashes = 77"
     ) throws {
@@ -23,14 +24,14 @@ struct ConfinedDamageTests {
         JobChange(id: id, route: "hooks", user: nil, state: .dead, end: .corrupt).text
     }
 
-    private func keyed(_ bench: StoreBench, _ count: Int) async throws -> [JobID] {
+    private func keyed(_ bench: SQLiteBench, _ count: Int) async throws -> [JobID] {
         var ids: [JobID] = []
         for _ in 0..<count { ids.append(try await bench.accept { $0.record.orderingKey = "k" }) }
         return ids
     }
 
     /// Claims and settles until nothing is left.
-    private func drain(_ bench: StoreBench) async throws -> [JobID] {
+    private func drain(_ bench: SQLiteBench) async throws -> [JobID] {
         var seen: [JobID] = []
         for _ in 0..<20 {
             let claims = try await bench.claim()
@@ -51,7 +52,7 @@ struct ConfinedDamageTests {
         ]
     )
     func orderingKey(place: Int, change: String) async throws {
-        let bench = try await StoreBench(.sqlite, orderingKeysInMemory: place % 2 == 0 ? 1 : 1_000)
+        let bench = try await SQLiteBench(orderingKeysInMemory: place % 2 == 0 ? 1 : 1_000)
         var ids = try await keyed(bench, 5)
         try damage(bench, ids[place], change)
         if place < 4 { ids += try await keyed(bench, 1) }
@@ -67,7 +68,7 @@ struct ConfinedDamageTests {
         "Several at once leave the rest in order, also a job that was replayed and stands behind newer ones"
     )
     func several() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let ids = try await keyed(bench, 8)
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
         try await bench.apply(.retry, ids[0])
@@ -78,7 +79,7 @@ struct ConfinedDamageTests {
 
     @Test("A store opens when a job ends beside a damaged one at the opening", arguments: [1, 0])
     func opening(place: Int) async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         var ids: [JobID] = []
         for _ in 0..<3 {
             ids.append(
@@ -105,9 +106,9 @@ struct ConfinedDamageTests {
 
     @Test("Others of its route are claimed when the indexes no longer agree with it")
     func indexes() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let ids = [try await bench.accept(), try await bench.accept()]
-        try await bench.unfold()
+        try await bench.rearrange()
         let path = bench.scratch.path + "/jobs.db"
         let database = try Database(path, readOnly: false)
         // It knows of the log once it has read.
@@ -132,9 +133,9 @@ struct ConfinedDamageTests {
 
     @Test("An index that names a job which is not there is made anew, and the others are claimed")
     func orphan() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let ids = [try await bench.accept(), try await bench.accept(), try await bench.accept()]
-        try await bench.unfold()
+        try await bench.rearrange()
         let path = bench.scratch.path + "/jobs.db"
         let database = try Database(path, readOnly: false)
         let seq = UInt8(try #require(try database.seq(of: ids[1])))
@@ -158,11 +159,11 @@ struct ConfinedDamageTests {
 
     @Test("A supersede key that meets it takes new jobs")
     func supersede() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         var ids: [JobID] = []
         for place in 0..<3 {
             ids.append(
-                try await bench.accept(body: StoreBench.unremembered) { $0.record.supersedeKey = "s" }
+                try await bench.accept(body: SQLiteBench.unremembered) { $0.record.supersedeKey = "s" }
             )
             if place == 0 { try damage(bench, ids[0]) }
         }
@@ -181,7 +182,7 @@ struct ConfinedDamageTests {
         "Settlements of it and beside it are applied: what runs is known without its row, which is whole again"
     )
     func settlement() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let ids = [try await bench.accept(), try await bench.accept()]
         let claims = try await bench.claim()
         try damage(bench, ids[0])

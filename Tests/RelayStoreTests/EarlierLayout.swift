@@ -1,11 +1,12 @@
 import RelayBase
 import RelayJobs
+import RelayStoreBench
 import RelayTestSupport
 import Testing
 
 @testable import RelayStore
 
-extension StoreBench {
+extension SQLiteBench {
     /// The statements that make a closed store of the ninth layout one of the eighth.
     static let eighthLayout = """
         DROP TABLE run;
@@ -56,7 +57,7 @@ extension StoreBench {
 struct EarlierLayoutTests {
     @Test("It keeps its answers, and every list leads to its jobs")
     func kept() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let start = bench.now.wall
         let answered = try await bench.accept()
         let answer = StoredAnswer(
@@ -77,11 +78,11 @@ struct EarlierLayoutTests {
         let expiring = try await bench.accept("expiring") { $0.expiresAfter = .seconds(5) }
         let flying = try await bench.accept("flying") { $0.record.mayRepeat = true }
         _ = try await bench.claim("flying")
-        try await bench.unfold()
+        try await bench.rearrange()
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
-            try database.execute(StoreBench.fifthLayout)
+            try database.execute(SQLiteBench.fifthLayout)
         }
         try await bench.reopen()
 
@@ -97,11 +98,11 @@ struct EarlierLayoutTests {
         #expect(try await bench.job(flying).attempts == 1)
         try await bench.accept("latest") { $0.record.supersedeKey = "k" }
         #expect(try await bench.job(older).end == .superseded)
-        bench.advance(10_000)
+        try await bench.advance(by: 10_000)
         _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
         #expect(try await bench.state(expiring) == .expired)
         #expect(try await bench.claim("dated").isEmpty)
-        bench.stepWall(7_200_000)
+        bench.stepWall(by: 7_200_000)
         #expect(try await bench.claim("dated").map(\.token.id) == [dated])
     }
 }

@@ -20,7 +20,7 @@ struct FullDiskTests {
         options.ballast = 2 << 20
         options.checkpointPages = 100
         options.spaceInterval = .milliseconds(1)
-        let log = StoreBench.Log<String>()
+        let log = Notes<String>()
         options.events.notice = { log.add([$0]) }
         options.events.relief = options.events.notice
         options.events.fatal = { log.add(["fatal: \($0)"]) }

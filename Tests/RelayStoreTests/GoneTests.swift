@@ -25,7 +25,7 @@ struct GoneTests {
         let scratch = TemporaryFolder()
         let directory = scratch.path + "/state"
         unsafe _ = mkdir(directory, 0o700)
-        let log = StoreBench.Log<String>()
+        let log = Notes<String>()
         var options = StoreOptions(directory: directory)
         options.ballast = 0
         options.events.notice = { log.add([$0]) }

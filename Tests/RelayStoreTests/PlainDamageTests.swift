@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayStoreBench
 import RelayTestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("A plain job that is not what was stored is never sent again", .timeLimit(.minutes(5)))
 struct PlainDamageTests {
-    private func change(_ bench: StoreBench, _ sql: String, of id: JobID? = nil) throws {
+    private func change(_ bench: SQLiteBench, _ sql: String, of id: JobID? = nil) throws {
         let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
         var sql = sql
         if let id { sql += " WHERE seq = \(try #require(try database.seq(of: id)))" }
@@ -23,7 +24,7 @@ struct PlainDamageTests {
         arguments: [true, false]
     )
     func claims(isReachKnown: Bool) async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let first = try await bench.accept()
         let sent = [try await bench.accept(), try await bench.accept()]
         let last = try await bench.accept()
@@ -42,7 +43,7 @@ struct PlainDamageTests {
         try await bench.reopen()
         #expect(try await bench.ended().count == given.count)
         #expect(try await bench.store.facts().corruptRecords == 0)
-        bench.advance(2_000)
+        try await bench.advance(by: 2_000)
         let claimed = Set(try await bench.claim().map(\.token.id))
         #expect(claimed == Set(isReachKnown ? [first, last, usual] : [first, usual]))
     }
@@ -56,7 +57,7 @@ struct PlainDamageTests {
         ]
     )
     func row(change: String) async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept { $0.expiresAfter = .seconds(3_600) }
         let next = try await bench.accept()
         await bench.store.close()
@@ -75,7 +76,7 @@ struct PlainDamageTests {
 
     @Test("A zone that counts jobs which are not there is mended by the start that tells of it")
     func miscounted() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept()
         await bench.store.close()
         try change(bench, "UPDATE zone SET open = open + 2")
@@ -88,7 +89,7 @@ struct PlainDamageTests {
 
     @Test("One that was in flight is given up at the start, and told", arguments: [true, false])
     func running(isBorn: Bool) async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let job = bench.newJob { if isBorn { $0.upstream = "eu" } }
         _ = try await bench.store.enqueue([job], at: bench.now)
         if !isBorn { #expect(try await bench.claim().count == 1) }
@@ -109,7 +110,7 @@ struct PlainDamageTests {
         [true, false]
     )
     func success(damage: String, hasOther: Bool) async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept()
         try await bench.settle(try await bench.claim()[0], .succeeded)
         let other = hasOther ? try await bench.accept() : nil
@@ -126,27 +127,27 @@ struct PlainDamageTests {
             await #expect(throws: StoreError.self) { try await bench.store.job(id) }
         }
         // It keeps no sweep from its rest.
-        bench.advance(60 * 86_400_000)
+        try await bench.advance(by: 60 * 86_400_000)
         while try await bench.store.sweep(Retention(), limit: 100, at: bench.now).hasMore {}
     }
 
     @Test("A scheduled one is given up when its time comes, and those beside it wake")
     func scheduled() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept { $0.due = .after(.seconds(1)) }
         let next = try await bench.accept { $0.due = .after(.seconds(2)) }
         try change(bench, "UPDATE plain SET record = record || x'00'", of: id)
-        bench.advance(1_000)
+        try await bench.advance(by: 1_000)
         #expect(try await bench.claim().isEmpty)
         #expect(try await bench.ended() == [corrupt(id)])
-        bench.advance(1_000)
+        try await bench.advance(by: 1_000)
         #expect(try await bench.claim().map(\.token.id) == [next])
         #expect(try await bench.store.sweep(Retention(), limit: 9, at: bench.now).hasMore == false)
     }
 
     @Test("A late settlement of one whose success is lost changes nothing beside it")
     func late() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept()
         let claim = try await bench.claim()[0]
         try await bench.settle(claim, .succeeded)
@@ -159,7 +160,7 @@ struct PlainDamageTests {
 
     @Test("Jobs whose row of counts is lost are damaged and not queued for ever in silence")
     func zone() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let id = try await bench.accept()
         await bench.store.close()
         try change(bench, "DELETE FROM zone")

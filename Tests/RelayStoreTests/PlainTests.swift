@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayStoreBench
 import RelayTestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("A job in two forms", .timeLimit(.minutes(5)))
 struct PlainTests {
-    private func rows(_ bench: StoreBench, _ table: String) throws -> Int64 {
+    private func rows(_ bench: SQLiteBench, _ table: String) throws -> Int64 {
         let database = try Database(bench.scratch.path + "/jobs.db", readOnly: true)
         let select = try database.statement(text: "SELECT count(*) FROM \(table)")
         defer { select.reset() }
@@ -19,7 +20,7 @@ struct PlainTests {
         "A life without anything of note takes a row at its acceptance and one at its success, and one for all its claims"
     )
     func rows() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         var born = bench.newJob()
         born.upstream = "eu"
         guard case .running(let token) = try await bench.store.enqueue([born], at: bench.now)[0] else {
@@ -39,26 +40,9 @@ struct PlainTests {
         #expect(try (rows(bench, "job"), rows(bench, "payload"), rows(bench, "attempt")) == (0, 0, 0))
     }
 
-    @Test(
-        "Among jobs of both forms the one that was due first is claimed first",
-        arguments: StoreKind.allCases
-    )
-    func order(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
-        var ids: [JobID] = []
-        for index in 0..<12 {
-            ids.append(try await bench.accept { if index % 3 == 1 { $0.record.labels = ["l"] } })
-            if index % 2 == 0 { bench.advance(1) }
-        }
-        try await bench.unfold(ids[6])
-        var claimed: [JobID] = []
-        for limit in [1, 2, 3, 4, 5] { claimed += try await bench.claim("hooks", limit).map(\.token.id) }
-        #expect(claimed == ids)
-    }
-
     @Test("A few jobs that wait or run in an old block have rows of their own after a sweep, and go on")
     func stragglers() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let (over, waiting, running) = (
             try await bench.accept(), try await bench.accept("b"), try await bench.accept("c")
         )
@@ -79,75 +63,9 @@ struct PlainTests {
         for id in [over, running] { #expect(try await bench.job(id).state == .succeeded) }
     }
 
-    @Test("Of scheduled jobs that are cancelled together the rest wakes at its time")
-    func cancelledTogether() async throws {
-        let bench = try await StoreBench(.sqlite)
-        var ids: [JobID] = []
-        for second in 1...40 { ids.append(try await bench.accept { $0.due = .after(.seconds(second)) }) }
-        let filter = JobFilter(ids: Array(ids[..<39]))
-        let order = ActionOrder(.cancel, filter, limit: 100, by: .user(7, isBulk: true))
-        #expect(try await bench.store.apply(order, at: bench.now).changed == 39)
-        bench.advance(39_000)
-        #expect(try await bench.claim("hooks", 9).isEmpty)
-        bench.advance(1_000)
-        #expect(try await bench.claim("hooks", 9).map(\.token.id) == [ids[39]])
-    }
-
-    @Test("Expiry takes no more at once than it was told to")
-    func expiry() async throws {
-        let bench = try await StoreBench(.sqlite)
-        for index in 0..<7 {
-            try await bench.accept {
-                $0.expiresAfter = .seconds(1)
-                if index == 3 { $0.record.labels = ["l"] }
-            }
-        }
-        bench.advance(1_000)
-        var counts: [Int] = []
-        var hasMore = true
-        while hasMore {
-            let report = try await bench.store.sweep(Retention(), limit: 3, at: bench.now)
-            counts.append(report.ended.count)
-            hasMore = report.hasMore
-        }
-        #expect(counts.allSatisfy { $0 <= 3 } && counts.reduce(0, +) == 7)
-    }
-
-    @Test(
-        "Scheduled ones wake when they are due, whatever waits beside them, and are listed until then",
-        arguments: StoreKind.allCases
-    )
-    func scheduled(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
-        var ids: [JobID] = []
-        for index in 0..<300 {
-            ids.append(
-                try await bench.accept { $0.due = .after(.milliseconds(100 + (index * 7 % 300) * 10)) }
-            )
-        }
-        var scheduled = JobFilter()
-        scheduled.states = [.scheduled]
-        for order in [ListOrder.oldestFirst, .newestFirst] {
-            let page = try await bench.store.jobs(scheduled, order: order, limit: 500, after: nil)
-            #expect(page.jobs.map(\.record.id) == (order == .oldestFirst ? ids : ids.reversed()))
-        }
-        // The first of all goes by itself, and the next one is known.
-        try await bench.apply(.cancel, ids[0])
-        var claimed = 0
-        while claimed < 299 {
-            let batch = try await bench.store.claim("hooks", limit: 100, upstream: "eu", at: bench.now)
-            claimed += batch.claims.count
-            guard let due = batch.nextDue, batch.claims.isEmpty else { continue }
-            #expect(due == bench.now.wall + 10 || claimed == 0 && due == bench.now.wall + 110)
-            bench.advance(due - bench.now.wall)
-        }
-        #expect(try await bench.counts()[.scheduled] ?? 0 == 0)
-        #expect(try await bench.store.jobs(scheduled, order: .oldestFirst, limit: 9, after: nil).jobs.isEmpty)
-    }
-
     @Test("A transaction that has never been leaves what waits and what runs as it was")
     func rollBack() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         let ids = [try await bench.accept(), try await bench.accept(), try await bench.accept()]
         let claim = try await bench.claim("hooks", 1)[0]
         let store = try #require(bench.store as? SQLiteJobStore)
@@ -191,18 +109,18 @@ struct PlainTests {
 struct SixthLayoutTests {
     @Test("It is brought to this one with all its jobs, and each is found by its id")
     func migrated() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         var ids: [JobID] = []
         for index in 0..<40 {
             ids.append(try await bench.accept { if index % 4 == 0 { $0.record.orderingKey = "k" } })
         }
         let claims = try await bench.claim("hooks", 10)
         for claim in claims.prefix(6) { try await bench.settle(claim, .succeeded) }
-        try await bench.unfold()
+        try await bench.rearrange()
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
-            try database.execute(StoreBench.sixthLayout)
+            try database.execute(SQLiteBench.sixthLayout)
         }
         try await bench.reopen()
         #expect(try await bench.counts() == [.succeeded: 6, .queued: 30, .retrying: 4])

@@ -2,6 +2,7 @@ import Foundation
 import RelayBase
 import RelayJobs
 import RelayStore
+import RelayStoreBench
 import RelayTestSupport
 import Testing
 
@@ -10,7 +11,7 @@ struct RestTests {
     private static let day: Duration = .seconds(86_400)
 
     /// The report of a sweep, with the rest after it: a sweep that does anything does not look for the rest.
-    private func swept(_ bench: StoreBench, _ retention: Retention = Retention()) async throws -> SweepReport
+    private func swept(_ bench: SQLiteBench, _ retention: Retention = Retention()) async throws -> SweepReport
     {
         var report = try await bench.store.sweep(retention, limit: 100, at: bench.now)
         if report.idleTime == .zero {
@@ -20,7 +21,7 @@ struct RestTests {
     }
 
     /// The bytes of the log and when they were last written, as the file system has it.
-    private func log(_ bench: StoreBench) throws -> [String] {
+    private func log(_ bench: SQLiteBench) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: bench.scratch.path)
         return try names.filter { $0.hasSuffix("-wal") }.map { name in
             let path = bench.scratch.path + "/" + name
@@ -32,17 +33,17 @@ struct RestTests {
 
     @Test("An empty one writes nothing, however often it is swept, and a step of the clock once")
     func empty() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         _ = try await swept(bench)
         let before = try log(bench)
         #expect(before.count == 1)
         for _ in 0..<10 {
-            bench.advance(600_000)
+            try await bench.advance(by: 600_000)
             #expect(try await swept(bench).idleTime == Self.day)
         }
         #expect(try log(bench) == before)
         #expect(try await bench.store.facts().commitTimes.count <= 2)
-        bench.stepWall(60_000)
+        bench.stepWall(by: 60_000)
         _ = try await swept(bench)
         let stepped = try log(bench)
         #expect(stepped != before)
@@ -52,13 +53,13 @@ struct RestTests {
 
     @Test("One with jobs writes once an hour how far time has come")
     func hourly() async throws {
-        let bench = try await StoreBench(.sqlite)
+        let bench = try await SQLiteBench()
         try await bench.accept { $0.due = .after(.seconds(86_400)) }
         _ = try await swept(bench)
         var last = try log(bench)
         var writes = 0
         for _ in 0..<30 {
-            bench.advance(600_000)
+            try await bench.advance(by: 600_000)
             _ = try await swept(bench)
             let now = try log(bench)
             if now != last { writes += 1 }
@@ -67,54 +68,14 @@ struct RestTests {
         #expect(writes == 5)
     }
 
-    @Test("A job that waits for its time ends the rest, and a sweep then sees to it")
-    func due() async throws {
-        let bench = try await StoreBench(.sqlite)
-        let delayed = try await bench.accept { $0.due = .after(.seconds(60)) }
-        #expect(try await swept(bench).idleTime == .seconds(60))
-        let expiring = try await bench.accept {
-            $0.due = .after(.seconds(90))
-            $0.expiresAfter = .seconds(50)
-        }
-        bench.advance(10_000)
-        #expect(try await swept(bench).idleTime == .seconds(40))
-        bench.advance(40_000)
-        let report = try await swept(bench)
-        #expect(report.ended.map(\.id) == [expiring])
-        #expect(try await swept(bench).idleTime == .seconds(10))
-        bench.advance(10_000)
-        _ = try await swept(bench)
-        #expect(try await bench.state(delayed) == .queued)
-    }
-
-    @Test("A job that is over ends the rest when its bodies go, and when it goes itself")
-    func retention() async throws {
-        let bench = try await StoreBench(.sqlite)
-        var retention = Retention()
-        (retention.dead, retention.bodies) = (.seconds(7_200), .seconds(3_600))
-        let dead = try await bench.accept()
-        try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
-        func sweep() async throws -> SweepReport {
-            try await swept(bench, retention)
-        }
-        #expect(try await sweep().idleTime == .seconds(3_600))
-        bench.advance(3_600_000)
-        #expect(try await sweep().expunged == 1)
-        #expect(try await sweep().idleTime == .seconds(3_600))
-        bench.advance(3_600_000)
-        #expect(try await sweep().removed == 1)
-        #expect(try await bench.store.job(dead) == nil)
-        #expect(try await sweep().idleTime == Self.day)
-    }
-
     @Test("Erased content has the store swept until it is overwritten")
     func erased() async throws {
-        let bench = try await StoreBench(.sqlite, eraseDelay: .milliseconds(1))
+        let bench = try await SQLiteBench(eraseDelay: .milliseconds(1))
         var retention = Retention()
         (retention.dead, retention.bodies) = (.seconds(10), .seconds(10))
         try await bench.accept()
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
-        bench.advance(10_000)
+        try await bench.advance(by: 10_000)
         #expect(try await bench.store.sweep(retention, limit: 100, at: bench.now).idleTime == .zero)
         for _ in 0..<1_000 {
             _ = try await bench.store.sweep(retention, limit: 100, at: bench.now)

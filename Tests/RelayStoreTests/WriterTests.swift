@@ -68,7 +68,7 @@ struct WriterTests {
         let now = now
         let writer = try StoreWriter.open(StoreDirectory(scratch.path), options(scratch), at: now)
         let queue = CommitQueue()
-        let log = StoreBench.Log<Int>()
+        let log = Notes<Int>()
         var retention = Retention()
         retention.bodies = .zero
         let swept = retention

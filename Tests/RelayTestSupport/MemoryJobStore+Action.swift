@@ -158,28 +158,28 @@ extension MemoryJobStore.State {
         let due = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
             .filter { !$0.value.machine.state.isTerminal && $0.value.machine.state != .running }
             .sorted { ($0.value.machine.expiresAt ?? 0, $0.key) < ($1.value.machine.expiresAt ?? 0, $1.key) }
+        report.hasMore = due.count > limit
         for (position, _) in due.prefix(limit) where change(position, { $0.expire(now: now) }) {
             if let entry = entries[position] { report.ended.append(entry.report()) }
         }
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
-            let age = state == .succeeded ? retention.succeeded : retention.dead
             let finished = entries.filter { $0.value.machine.state == state }
                 .sorted {
                     ($0.value.machine.finishedAt ?? 0, $0.key) < ($1.value.machine.finishedAt ?? 0, $1.key)
                 }
-            for (position, entry) in finished.filter({ ($0.value.machine.finishedAt ?? .max) <= before(age) })
-                .prefix(limit)
-            where drop(position) {
-                _ = entry
-                report.removed += 1
+            func isDue(_ entry: MemoryJobStore.Entry, _ age: Duration) -> Bool {
+                (entry.machine.finishedAt ?? .max) <= before(age)
             }
-            for (position, entry) in finished
-            where (entry.machine.finishedAt ?? .max) <= before(retention.bodies) && entry.hasBodies
-                && entries[position] != nil && report.expunged < limit
-            {
+            let age = state == .succeeded ? retention.succeeded : retention.dead
+            let old = finished.filter { isDue($0.value, age) }
+            for (position, _) in old.prefix(limit) where drop(position) { report.removed += 1 }
+            let bare = finished.filter { isDue($0.value, retention.bodies) && $0.value.hasBodies }
+                .filter { entries[$0.key] != nil }
+            for (position, _) in bare.prefix(limit) {
                 expunge(position)
                 report.expunged += 1
             }
+            if old.count > limit || bare.count > limit { report.hasMore = true }
         }
         return report
     }

@@ -98,8 +98,10 @@ package final class MemoryJobStore: JobStore {
         if !ended.isEmpty { events.ended(ended) }
     }
 
+    /// Tells of a change where there is one that is no sweep's doing: by default where the call has a time.
     private func access<Value>(
         _ now: JobMoment? = nil,
+        changes: Bool? = nil,
         _ body: (inout State) -> Value
     ) throws(StoreError) -> Value {
         let (value, ready, ended) = try state.withLock { state throws(StoreError) in
@@ -114,6 +116,7 @@ package final class MemoryJobStore: JobStore {
         }
         if !ready.isEmpty { events.ready(ready) }
         if !ended.isEmpty { events.ended(ended) }
+        if changes ?? (now != nil) { events.changed() }
         return value
     }
 }
@@ -207,7 +210,7 @@ extension MemoryJobStore {
 
     package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
         try faults.act()
-        let report = try access(now) { $0.apply(order, at: now) }
+        let report = try access(now, changes: !order.isDryRun) { $0.apply(order, at: now) }
         await faults.interlude(.apply(order.action))
         return report
     }
@@ -217,7 +220,7 @@ extension MemoryJobStore {
         limit: Int,
         at now: JobMoment
     ) async throws(StoreError) -> SweepReport {
-        try access(now) { $0.sweep(retention, limit: limit) }
+        try access(now, changes: false) { $0.sweep(retention, limit: limit) }
     }
 
     package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {

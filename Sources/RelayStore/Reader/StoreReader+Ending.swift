@@ -17,17 +17,10 @@ extension StoreReader {
                 SELECT route, state = 4, count(*), min(expires) FROM (
                 SELECT route, state, expires FROM job INDEXED BY job_expires WHERE expires <= ?1 AND expires IS NOT NULL
                 AND fin IS NULL AND state BETWEEN 0 AND 4 AND state <> 2 ORDER BY expires LIMIT ?2) GROUP BY 1, 2
-                UNION ALL
-                SELECT plain.route, 0, count(*), min(expires) FROM (
-                SELECT route, block FROM zone WHERE open > 0 ORDER BY block LIMIT ?3) AS place CROSS JOIN plain
-                ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
-                WHERE plain.route = place.route AND expires <= ?1 AND lane BETWEEN 0 AND 7
-                AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq) GROUP BY 1
                 """
             )
             select.bind(1, timeline.line(ofWall: end))
             select.bind(2, Int64(Self.endingLimit))
-            select.bind(3, Self.endingBlocks)
             defer { select.reset() }
             var found: [String: EndingJobs] = [:]
             while try select.step() {
@@ -41,8 +34,39 @@ extension StoreReader {
                 }
                 found[name] = jobs
             }
+            for (route, share) in try plainExpiring(by: end) {
+                guard let name = names[route] else { continue }
+                var jobs = found[name] ?? EndingJobs()
+                jobs.expiring = jobs.expiring + share
+                found[name] = jobs
+            }
             return found
         }
+    }
+
+    /// Plain jobs that wait, in a queue or for their time, and expire by `end`, by the route's number.
+    private func plainExpiring(by end: Int64) throws(StoreError) -> [Int64: EndingJobs.Share] {
+        let running = try database.claimedPositions()
+        let select = try database.statement(
+            """
+            SELECT plain.route, plain.seq, expires FROM (
+            SELECT route, block FROM (SELECT route, block FROM zone WHERE open > 0 ORDER BY block LIMIT ?2)
+            UNION SELECT route, block FROM (SELECT route, block FROM zone WHERE due IS NOT NULL LIMIT ?2)
+            ) AS place CROSS JOIN plain ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
+            WHERE plain.route = place.route AND expires <= ?1 AND lane BETWEEN 0 AND 8
+            AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq)
+            """
+        )
+        select.bind(1, shared.timeline.line(ofWall: end))
+        select.bind(2, Self.endingBlocks)
+        defer { select.reset() }
+        var found: [Int64: EndingJobs.Share] = [:]
+        while try select.step() {
+            guard !running.contains(select.int(1)) else { continue }
+            let share = EndingJobs.Share(1, first: shared.timeline.wall(ofLine: select.int(2)))
+            found[select.int(0)] = (found[select.int(0)] ?? EndingJobs.Share()) + share
+        }
+        return found
     }
 
     /// Jobs of a route that have failed, are due by `end` and do not expire by then; the first `limit` that have failed.

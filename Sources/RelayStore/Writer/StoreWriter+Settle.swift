@@ -50,7 +50,7 @@ extension StoreWriter {
         )
         if row.machine.state.isTerminal {
             try unlink(&row)
-            if settlement.dropsBody { try dropContent(of: &row) }
+            if settlement.dropsBody || row.dropsContent { try dropContent(of: &row) }
         }
         try save(row, replacing: old)
         try wakeSuccessors(of: row)

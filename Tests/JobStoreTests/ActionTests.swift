@@ -1,13 +1,11 @@
 import RelayBase
-import RelayCore
 import RelayJobs
-import RelayStore
 import RelayTestSupport
 import Testing
 
 @Suite("An operator acts on jobs, one or thousands", .timeLimit(.minutes(5)))
 struct ActionTests {
-    @Test("Each action does what is legal in a state and nothing else", arguments: StoreKind.allCases)
+    @Test("Each action does what is legal in a state and nothing else", arguments: StoreKind.all)
     func table(kind: StoreKind) async throws {
         let legal: [JobState: Set<JobAction>] = [
             .scheduled: [.retry, .cancel, .hold, .drop], .queued: [.cancel, .hold, .drop],
@@ -17,7 +15,7 @@ struct ActionTests {
             .cancelled: [.retry, .drop, .expunge],
             .expired: [.retry, .drop, .expunge],
         ]
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         for state in JobState.allCases {
             for action in JobAction.allCases {
                 let id = try await make(bench, state)
@@ -62,15 +60,15 @@ struct ActionTests {
         ).text
     }
 
-    @Test("A job that the end of a pause lets go is told as such", arguments: StoreKind.allCases)
+    @Test("A job that the end of a pause lets go is told as such", arguments: StoreKind.all)
     func pause(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await make(bench, .held)
         let report = try await bench.apply(.release, JobFilter(ids: [id]), by: .pause)
         #expect(report.changes.map(\.text) == [text(try await bench.job(id), .pause)])
     }
 
-    private func make(_ bench: StoreBench, _ state: JobState) async throws -> JobID {
+    private func make(_ bench: any StoreUnderTest, _ state: JobState) async throws -> JobID {
         for claim in try await bench.claim("r") { try await bench.settle(claim, .succeeded) }
         let id = try await bench.accept("r") {
             if state == .scheduled { $0.due = .after(.seconds(99_999)) }
@@ -86,7 +84,7 @@ struct ActionTests {
         case .dead: try await bench.settle(try await bench.claim("r")[0], .dead(.exhausted))
         case .cancelled: try await bench.apply(.cancel, id)
         case .expired:
-            bench.advance(1_000)
+            try await bench.advance(by: 1_000)
             _ = try await bench.store.sweep(Retention(), limit: 100, at: bench.now)
         }
         return id
@@ -94,11 +92,11 @@ struct ActionTests {
 
     @Test(
         "A running job that is cancelled ends when its holder gives it back, or at the next start",
-        arguments: StoreKind.allCases,
+        arguments: StoreKind.all(.survives),
         [false, true]
     )
     func cancelRunning(kind: StoreKind, crashes: Bool) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await bench.accept()
         let claim = try await bench.claim()[0]
         #expect(try await bench.apply(.cancel, id).asked == [id])
@@ -116,9 +114,9 @@ struct ActionTests {
         #expect(try await bench.claim().isEmpty)
     }
 
-    @Test("A bulk action goes as far as its limit and on from there", arguments: StoreKind.allCases)
+    @Test("A bulk action goes as far as its limit and on from there", arguments: StoreKind.all)
     func bulk(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         for index in 0..<25 {
             try await bench.accept(index % 5 == 0 ? "other" : "hooks")
         }
@@ -155,9 +153,9 @@ struct ActionTests {
         #expect(try await bench.claim().allSatisfy { $0.job.spentAttempts == 0 && $0.job.attempts == 1 })
     }
 
-    @Test("Jobs that a paused route put aside are released by that reason", arguments: StoreKind.allCases)
+    @Test("Jobs that a paused route put aside are released by that reason", arguments: StoreKind.all)
     func releaseByReason(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let paused = try await bench.accept()
         try await bench.settle(try await bench.claim()[0], .held(.routePaused), attempts: 0)
         let byHand = try await bench.accept()
@@ -169,9 +167,9 @@ struct ActionTests {
         #expect(try await bench.job(paused).attempts == 0)
     }
 
-    @Test("An expunged job keeps its record and loses its bodies", arguments: StoreKind.allCases)
+    @Test("An expunged job keeps its record and loses its bodies", arguments: StoreKind.all(.survives))
     func expunge(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await bench.accept(body: "secret")
         let answer = StoredAnswer(status: 422, fields: HeaderFields(), body: .bytes([9]))
         try await bench.settle(try await bench.claim()[0], .dead(.rejected), answer: answer)
@@ -186,16 +184,5 @@ struct ActionTests {
         }
         let report = try await bench.apply(.retry, id)
         #expect(report.matched == 1 && report.expunged == 1 && report.changes.isEmpty)
-    }
-
-    @Test("A closed store says so", arguments: StoreKind.allCases)
-    func closed(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
-        let id = try await bench.accept()
-        await bench.store.close()
-        await #expect(throws: StoreError.closed) {
-            try await bench.store.enqueue([bench.newJob()], at: bench.now)
-        }
-        await #expect(throws: StoreError.closed) { try await bench.store.job(id) }
     }
 }

@@ -1,6 +1,5 @@
 import RelayBase
 import RelayJobs
-import RelayStore
 import RelayTestSupport
 import Testing
 
@@ -12,7 +11,7 @@ struct DoubtTests {
         case retriedAndRefused, retriedAndCancelled
     }
 
-    private func rest(_ rest: Rest, _ bench: StoreBench) async throws -> JobID {
+    private func rest(_ rest: Rest, _ bench: any StoreUnderTest) async throws -> JobID {
         let id = try await bench.accept {
             $0.record.mayRepeat = false
             if rest == .expired { $0.expiresAfter = .seconds(10) }
@@ -30,7 +29,7 @@ struct DoubtTests {
             try await bench.apply(.drop, newer)
         case .expired:
             try await settle(bench, claim, .held(.operatorHold))
-            bench.advance(10_000)
+            try await bench.advance(by: 10_000)
             _ = try await bench.store.sweep(Retention(), limit: 100, at: bench.now)
         case .crashed: try await bench.reopen()
         case .crashedWhileCancelled:
@@ -49,7 +48,7 @@ struct DoubtTests {
     }
 
     private func settle(
-        _ bench: StoreBench,
+        _ bench: any StoreUnderTest,
         _ claim: Claim,
         _ ending: Settlement.Ending,
         leavesDoubt: Bool = true
@@ -62,9 +61,9 @@ struct DoubtTests {
         _ = try await bench.store.settle([settlement], at: bench.now)
     }
 
-    @Test("However they ended, unless it is told to", arguments: StoreKind.allCases, Rest.allCases)
+    @Test("However they ended, unless it is told to", arguments: StoreKind.all(.survives), Rest.allCases)
     func spared(kind: StoreKind, how: Rest) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await rest(how, bench)
         try await bench.reopen()
         let before = try await bench.job(id)
@@ -86,9 +85,9 @@ struct DoubtTests {
         #expect(try await bench.apply(.retry, filter).changed == 1)
     }
 
-    @Test("Success ends it, and so nothing is left of it", arguments: StoreKind.allCases)
+    @Test("Success ends it, and so nothing is left of it", arguments: StoreKind.all)
     func success(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await rest(.unknown, bench)
         try await bench.apply(.retry, id)
         #expect(try await bench.job(id).isInDoubt)
@@ -96,9 +95,9 @@ struct DoubtTests {
         #expect(try await !bench.job(id).isInDoubt)
     }
 
-    @Test("A job that was never sent, or may be repeated, is retried", arguments: StoreKind.allCases)
+    @Test("A job that was never sent, or may be repeated, is retried", arguments: StoreKind.all(.survives))
     func others(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let held = try await bench.accept { $0.record.mayRepeat = false }
         try await bench.apply(.hold, held)
         let crashed = try await bench.accept()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A job that was tried before it was kept", .timeLimit(.minutes(5)))
 struct JobPastTests {
-    private func past(_ bench: StoreBench, wait: Duration) -> PriorAttempts {
+    private func past(_ bench: any StoreUnderTest, wait: Duration) -> PriorAttempts {
         let attempts = [Sent.neverSent, .unknown].enumerated().map { index, sent in
             var attempt = Attempt(number: index + 1, upstream: "eu", beganAt: bench.now.wall)
             attempt.failure = Failure(.httpResponseTimeout, sent: sent, "no answer")
@@ -17,9 +17,12 @@ struct JobPastTests {
         return PriorAttempts(attempts, isUncertain: true, standIn: .placeholder, wait: wait)
     }
 
-    @Test("brings its attempts, what they spent and what they leave open", arguments: StoreKind.allCases)
+    @Test(
+        "brings its attempts, what they spent and what they leave open",
+        arguments: StoreKind.all(.survives)
+    )
     func inherits(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let id = try await bench.accept {
             $0.past = past(bench, wait: .seconds(5))
             $0.due = .after(.seconds(5))
@@ -39,7 +42,7 @@ struct JobPastTests {
         #expect(counters.counts[JobCounters.Group(route: "hooks", state: .retrying)] == 1)
         #expect(counters.counts[JobCounters.Group(route: "hooks", state: .scheduled)] ?? 0 == 0)
         #expect(try await bench.claim().isEmpty)
-        bench.advance(5_000)
+        try await bench.advance(by: 5_000)
         let claim = try #require(try await bench.claim().first)
         #expect(claim.attemptNumber == 3)
         try await bench.settle(claim, .succeeded)
@@ -48,9 +51,9 @@ struct JobPastTests {
         #expect(try await bench.store.job(id)?.isInDoubt == false)
     }
 
-    @Test("is claimed at once where nothing has to be waited for", arguments: StoreKind.allCases)
+    @Test("is claimed at once where nothing has to be waited for", arguments: StoreKind.all)
     func due(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         try await bench.accept {
             $0.past = past(bench, wait: .zero)
             $0.due = .after(.zero)
@@ -60,9 +63,9 @@ struct JobPastTests {
         #expect(claim.attemptNumber == 3 && claim.job.spentAttempts == 1)
     }
 
-    @Test("waits behind another of its ordering key", arguments: StoreKind.allCases)
+    @Test("waits behind another of its ordering key", arguments: StoreKind.all)
     func ordered(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         try await bench.accept { $0.record.orderingKey = "k" }
         let id = try await bench.accept {
             $0.record.orderingKey = "k"

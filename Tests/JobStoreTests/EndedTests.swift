@@ -1,10 +1,7 @@
 import RelayBase
-import RelayCore
 import RelayJobs
 import RelayTestSupport
 import Testing
-
-@testable import RelayStore
 
 @Suite("Nobody has to ask for the end of a job that ended by itself", .timeLimit(.minutes(5)))
 struct EndedTests {
@@ -27,7 +24,7 @@ struct EndedTests {
     }
 
     private func accept(
-        _ bench: StoreBench,
+        _ bench: any StoreUnderTest,
         _ change: (inout NewJob) -> Void = { _ in }
     ) async throws -> JobID {
         try await bench.accept {
@@ -38,10 +35,10 @@ struct EndedTests {
 
     @Test(
         "A job that ends when the store is opened is told once, one that goes on is not",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all(.survives)
     )
     func opening(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let poison = try await accept(bench)
         for _ in 0..<2 {
             #expect(try await bench.claim().count == 1)
@@ -64,9 +61,9 @@ struct EndedTests {
         }
     }
 
-    @Test("A job whose place a newer one takes is told", arguments: StoreKind.allCases)
+    @Test("A job whose place a newer one takes is told", arguments: StoreKind.all)
     func superseded(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let first = try await accept(bench) { $0.record.supersedeKey = "s" }
         let second = try await accept(bench) { $0.record.supersedeKey = "s" }
         _ = try await accept(bench) { $0.record.supersedeKey = "s" }
@@ -77,31 +74,9 @@ struct EndedTests {
         )
     }
 
-    @Test("A job whose record a claim finds damaged is told", arguments: [true, false])
-    func corrupt(isPlain: Bool) async throws {
-        let bench = try await StoreBench(.sqlite)
-        let id = try await accept(bench) { $0.body = .bytes(Array(StoreBench.unremembered.utf8)) }
-        if !isPlain { try await bench.unfold() }
-        let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
-        try database.execute(
-            isPlain ? "UPDATE plain SET record = record || x'00'" : "UPDATE payload SET sum = sum + 1"
-        )
-        #expect(try await bench.claim().isEmpty)
-        #expect(try await bench.ended() == [ended(id, .dead, .corrupt)])
-        guard isPlain else {
-            #expect(try await bench.job(id).end == .corrupt)
-            return
-        }
-        // Nothing of it is to be believed.
-        await #expect(throws: StoreError.self) { try await bench.store.job(id) }
-        try await bench.reopen()
-        #expect(try await bench.ended() == [ended(id, .dead, .corrupt)])
-        #expect(try await bench.claim().isEmpty)
-    }
-
-    @Test("An end that a call brings about is in its answer, and not told", arguments: StoreKind.allCases)
+    @Test("An end that a call brings about is in its answer, and not told", arguments: StoreKind.all)
     func asked(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let cancelled = try await accept(bench)
         #expect(
             try await bench.apply(.cancel, cancelled, by: 9).changes.map(\.text) == [
@@ -111,7 +86,7 @@ struct EndedTests {
         _ = try await accept(bench)
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
         let late = try await accept(bench) { $0.expiresAfter = .seconds(1) }
-        bench.advance(1_000)
+        try await bench.advance(by: 1_000)
         let report = try await bench.store.sweep(Retention(), limit: 9, at: bench.now)
         #expect(report.ended.map(\.text) == [ended(late, .expired, .expired)])
         #expect(try await bench.ended().isEmpty)

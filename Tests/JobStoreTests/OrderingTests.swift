@@ -1,19 +1,19 @@
 import RelayBase
 import RelayJobs
-import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("Jobs of one ordering key go one at a time and in order", .timeLimit(.minutes(5)))
 struct OrderingTests {
-    private func keyed(_ bench: StoreBench, _ count: Int) async throws -> [JobID] {
+    private func keyed(_ bench: any StoreUnderTest, _ count: Int) async throws -> [JobID] {
         var ids: [JobID] = []
         for _ in 0..<count { ids.append(try await bench.accept { $0.record.orderingKey = "k" }) }
         return ids
     }
 
-    @Test("The next may go when the one before is over, in whatever way", arguments: StoreKind.allCases)
+    @Test("The next may go when the one before is over, in whatever way", arguments: StoreKind.all(.survives))
     func order(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let ids = try await keyed(bench, 5)
         let other = try await bench.accept { $0.record.orderingKey = "l" }
         #expect(try await bench.job(ids[1]).reason == .ordering)
@@ -30,10 +30,10 @@ struct OrderingTests {
 
     @Test(
         "A key orders the jobs of its user alone, and a route in order those of all",
-        arguments: StoreKind.allCases
+        arguments: StoreKind.all(.survives)
     )
     func users(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         func submit(_ key: String, _ user: UInt32?) async throws -> JobID {
             try await bench.accept {
                 $0.record.orderingKey = key
@@ -53,19 +53,19 @@ struct OrderingTests {
         #expect(try await bench.job(her2).record.orderingKey == "k")
     }
 
-    @Test("One that is held, delayed or retried keeps the others back", arguments: StoreKind.allCases)
+    @Test("One that is held, delayed or retried keeps the others back", arguments: StoreKind.all)
     func blocked(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let first = try await bench.accept {
             $0.record.orderingKey = "k"
             $0.due = .after(.seconds(10))
         }
         let second = try await bench.accept { $0.record.orderingKey = "k" }
         #expect(try await bench.claim().isEmpty)
-        bench.advance(10_000)
+        try await bench.advance(by: 10_000)
         try await bench.settle(try await bench.claim()[0], .retry(after: .seconds(10), .backoff))
         #expect(try await bench.claim().isEmpty)
-        bench.advance(10_000)
+        try await bench.advance(by: 10_000)
         try await bench.settle(try await bench.claim()[0], .held(.credentials))
         #expect(try await bench.claim().isEmpty)
         try await bench.apply(.retry, second)
@@ -74,9 +74,9 @@ struct OrderingTests {
         #expect(try await bench.claim().map(\.token.id) == [second])
     }
 
-    @Test("One taken out of the middle leaves the rest in order", arguments: StoreKind.allCases)
+    @Test("One taken out of the middle leaves the rest in order", arguments: StoreKind.all)
     func middle(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let ids = try await keyed(bench, 5)
         try await bench.apply(.cancel, ids[2])
         try await bench.apply(.drop, ids[4])
@@ -94,9 +94,9 @@ struct OrderingTests {
         #expect(try await bench.claim().map(\.token.id) == [next])
     }
 
-    @Test("A replayed job takes its turn behind those that wait", arguments: StoreKind.allCases)
+    @Test("A replayed job takes its turn behind those that wait", arguments: StoreKind.all)
     func replay(kind: StoreKind) async throws {
-        let bench = try await StoreBench(kind)
+        let bench = try await kind.open()
         let ids = try await keyed(bench, 2)
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
         try await bench.apply(.retry, ids[0])

@@ -1,0 +1,43 @@
+import Testing
+
+/// A kind of store, of which a test opens one.
+package struct StoreKind: Sendable, CustomTestStringConvertible {
+    package let name: String
+    package let capabilities: StoreCapabilities
+    private let opener: @Sendable () async throws -> any StoreUnderTest
+
+    package init(
+        _ name: String,
+        _ capabilities: StoreCapabilities,
+        _ opener: @escaping @Sendable () async throws -> any StoreUnderTest
+    ) {
+        self.name = name
+        self.capabilities = capabilities
+        self.opener = opener
+    }
+
+    /// Opens an empty one.
+    package func open() async throws -> any StoreUnderTest { try await opener() }
+
+    package var testDescription: String { name }
+}
+
+/// Abilities that some kinds of stores have and others lack.
+package struct StoreCapabilities: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// It is there again with all it had after `reopen`, and what ran has been through a crash.
+    package static let survives = StoreCapabilities(rawValue: 1)
+    /// No time passes for it but what the test lets pass.
+    package static let stillClock = StoreCapabilities(rawValue: 2)
+    /// A step of the caller's wall clock, also between two processes, is one of its own.
+    package static let wallSteps = StoreCapabilities(rawValue: 4)
+    /// It takes bodies that are too large for memory.
+    package static let spools = StoreCapabilities(rawValue: 8)
+    /// A sweep tells for how long it has nothing to see to.
+    package static let rests = StoreCapabilities(rawValue: 16)
+
+    package static let all: StoreCapabilities = [.survives, .stillClock, .wallSteps, .spools, .rests]
+}
