@@ -251,9 +251,9 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
-                "RelayHTTP", "RelayJSON",
-                "RelayServer", "waystation",
+                "RelayBase", "RelayConfig", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
+                "RelayEngine", "RelayHTTP", "RelayJSON",
+                "RelayServer", "RelayTestSupport", "waystation",
             ]
         ),
         .testTarget(

@@ -170,6 +170,9 @@ package struct NewJob: Sendable {
     @inline(__always)
     package var staysUnawaited: Bool { idempotency != nil || record.supersedeKey != nil }
 
+    /// The same of a job whose caller has given up: it also stays where the store could not take it back.
+    package var staysGivenUp: Bool { staysUnawaited || wait?.isInDoubt == true }
+
     /// Sets each part once, as `JobRecord` does.
     package init(
         _ record: JobRecord,

@@ -12,7 +12,9 @@ package struct StoreFacts: Hashable, Sendable {
     package var isFull = false
     /// Whether its file was removed or replaced: nothing is accepted or delivered until it is back.
     package var isGone = false
-    /// Since when it is full or gone, in milliseconds since 1970 UTC; nil while it is neither.
+    /// Why the server that holds it is away; nil while it is not.
+    package var absence: String?
+    /// Since when it is full, gone or away, in milliseconds since 1970 UTC; nil while it is none of them.
     package var refusesSince: Int64?
     /// Whether it has work left that it does beside the next sweeps: something erased to be overwritten, room to be found.
     package var wantsSweeps = false

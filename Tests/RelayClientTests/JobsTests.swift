@@ -105,6 +105,7 @@ struct JobsTests {
         #expect(error?.code == .refused)
         #expect(error?.problem?.code == "queue_full")
         #expect(error?.problem?.status == 503)
+        #expect(error?.problem?.job == id)
         #expect(error?.message == "the relay answered 503 queue_full: 100000 jobs wait")
     }
 
@@ -114,6 +115,8 @@ struct JobsTests {
             ("503 Service Unavailable", #"{"code":"queue_full"}"#, Sent.refused),
             ("503 Service Unavailable", #"{"code":"storage_stalled"}"#, .unknown),
             ("503 Service Unavailable", #"{"code":"storage_failed"}"#, .unknown),
+            ("503 Service Unavailable", #"{"code":"storage_unavailable"}"#, .refused),
+            ("504 Gateway Timeout", #"{"code":"acceptance_unknown"}"#, .unknown),
             ("202 Accepted", "{}", .unknown),
             ("two hundred", "", .unknown),
         ]

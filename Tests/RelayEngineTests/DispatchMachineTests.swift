@@ -258,6 +258,31 @@ struct DispatchMachineTests {
         #expect(machine.step(at(1)) == .claim(atMost: 64))
     }
 
+    @Test(
+        "A store that is away is asked again after waits that grow to a second, each spread over half of it"
+    )
+    func away() {
+        var machine = DispatchMachine()
+        var (now, waits) = (Int64(0), [Int64]())
+        func fail(_ random: UInt64) -> Int64 {
+            let present = Instant(nanoseconds: now * 1_000_000)
+            machine.claiming(1)
+            machine.claimFailed(present, random: random)
+            guard case .sleep(let until) = machine.step(present) else { return 0 }
+            let wait = present.duration(to: until).saturatedNanoseconds / 1_000_000
+            now += wait
+            #expect(machine.step(until) == .claim(atMost: 64))
+            return wait
+        }
+        for _ in 0..<6 { waits.append(fail(0)) }
+        #expect(waits == [50, 100, 200, 400, 500, 500])
+        let longest = fail(UInt64((500_000_000 - 1) << 11))
+        #expect(longest == 999)
+        _ = machine.claimed(0, of: 1, nextDue: nil, Instant(nanoseconds: now * 1_000_000))
+        machine.ready()
+        #expect(fail(0) == 50)
+    }
+
     @Test("After a credential failed one job at a time tries it, after waits that double up to a minute")
     func gate() {
         let machine = Moved()

@@ -33,7 +33,7 @@ struct NetworkHoldsTests {
         return id
     }
 
-    private static let passing: [StoreError.Code] = [.full, .slow, .stalled, .gone]
+    private static let passing: [StoreError.Code] = [.full, .slow, .stalled, .gone, .unavailable, .unknown]
 
     @Test("A store that refuses once, or many times, keeps no job held", arguments: passing, [1, 12])
     func refusingStore(code: StoreError.Code, times: Int) async throws {

@@ -216,7 +216,11 @@ struct PromptAcceptanceTests {
 
     @Test(
         "A store that does not take the job needs a task, which tells why",
-        arguments: [(StoreError.Code.full, "storage_full"), (.directory, "storage_failed")]
+        arguments: [
+            (StoreError.Code.full, "storage_full"), (.directory, "storage_failed"),
+            (.unavailable, "storage_unavailable"),
+            (.unknown, "acceptance_unknown"),
+        ]
     )
     func refused(code: StoreError.Code, expected: String) async throws {
         let bench = DurableBench({ $0.concurrency.maxRequests = 1 }, answer: { _ in .answer(200) })

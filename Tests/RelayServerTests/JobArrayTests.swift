@@ -192,6 +192,41 @@ struct JobArrayTests {
         )
     }
 
+    @Test("A store whose confirmation is lost names each job that may be kept, alone and in an array")
+    func unknown() throws {
+        let served = try ServedLoop()
+        served.store.faults.failAcceptance(StoreError(.unknown, "the database's answer was lost"))
+        let array = "[\(JobArrayTests.kept()),\(JobArrayTests.keyed("k", "1"))]"
+        let told = try served.ask("POST", "/v1/jobs", [], array).json["jobs"]?.elements ?? []
+        #expect(told.map { $0[["error", "code"]]?.text } == ["acceptance_unknown", "acceptance_unknown"])
+        let named = told.compactMap { $0[["error", "job"]]?.text }
+        #expect(Set(named).count == 2)
+        let alone = try served.ask("POST", "/v1/jobs", [], JobArrayTests.kept())
+        let job = try #require(alone.json["job"]?.text)
+        #expect(alone.status == "504" && alone.json["code"]?.text == "acceptance_unknown")
+        #expect(alone.has("Waystation-Job: \(job)") && alone.has("Location: /v1/jobs/\(job)"))
+        #expect(!alone.has("Retry-After: 5") && alone.json["retry_after_ms"] == nil)
+        served.store.faults.failAcceptance(nil)
+        #expect(try served.ask("GET", "/v1/jobs/\(job)").status == "404")
+    }
+
+    @Test("A store that is away refuses jobs and readers for a while, with the reason")
+    func away() throws {
+        let served = try ServedLoop(role: .read)
+        let error = StoreError(.unavailable, "the database does not answer")
+        served.store.faults.failAcceptance(error)
+        served.store.faults.failLooks(error)
+        let id = JobID(milliseconds: 1, random: (2, 3)).description
+        for reply in [
+            try served.ask("POST", "/v1/jobs", [], JobArrayTests.kept()), try served.ask("GET", "/v1/jobs"),
+            try served.ask("GET", "/v1/jobs/\(id)"), try served.ask("GET", "/v1/jobs/\(id)/attempts"),
+        ] {
+            #expect(reply.status == "503" && reply.has("Retry-After: 5"), "\(reply.body)")
+            #expect(reply.json["code"]?.text == "storage_unavailable")
+            #expect(reply.json["detail"]?.text == "the database does not answer")
+        }
+    }
+
     @Test(
         "Lines of a stream that arrive together are one commit, in whatever chunks they come",
         arguments: [

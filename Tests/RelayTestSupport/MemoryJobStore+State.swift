@@ -149,9 +149,9 @@ extension MemoryJobStore.State {
         guard result.isAccepted, let position = positions[job.record.id] else { return }
         let isChanged =
             if case .running(let token) = result {
-                change(position) { $0.giveUp(token: token.number, stays: job.staysUnawaited, now: now) }
+                change(position) { $0.giveUp(token: token.number, stays: job.staysGivenUp, now: now) }
             } else {
-                !job.staysUnawaited && change(position) { $0.cancel(now: now) }
+                !job.staysGivenUp && change(position) { $0.cancel(now: now) }
             }
         if isChanged, entries[position]?.machine.state.isTerminal == true { tell(position) }
         wakeSuccessors(of: position)

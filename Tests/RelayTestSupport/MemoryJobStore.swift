@@ -170,6 +170,7 @@ extension MemoryJobStore {
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
+        try faults.claim()
         let begun = BegunAttempt(upstream: upstream, beganAt: now.wall)
         await faults.write()
         let batch = try access(now) { $0.claim(route, limit: limit, begun) }
@@ -225,6 +226,7 @@ extension MemoryJobStore {
 
     package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
         faults.looks.add(1, ordering: .relaxed)
+        try faults.look()
         let job = try access { state in state.positions[id].flatMap { state.job($0) } }
         await faults.interlude(.look)
         return job
@@ -236,11 +238,13 @@ extension MemoryJobStore {
         limit: Int,
         after cursor: JobCursor?
     ) async throws(StoreError) -> JobPage {
-        try access { $0.page(filter, order, limit, cursor) }
+        try faults.look()
+        return try access { $0.page(filter, order, limit, cursor) }
     }
 
     package func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
-        try access { state in
+        try faults.look()
+        return try access { state in
             guard let position = state.positions[id], let job = state.job(position),
                 let entry = state.entries[position]
             else { return nil }

@@ -23,6 +23,8 @@ package final class StoreFaults: Sendable {
     private let ofAcceptance = Mutex<StoreError?>(nil)
     private let ofReads = Mutex<[StoreError?]>([])
     private let ofActions = Mutex<[StoreError?]>([])
+    private let ofClaims = Mutex<[StoreError]>([])
+    private let ofLooks = Mutex<StoreError?>(nil)
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
     private let teller = Mutex<Teller?>(nil)
@@ -32,6 +34,8 @@ package final class StoreFaults: Sendable {
     private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
     /// How often somebody looked at a job.
     package let looks = Atomic<Int>(0)
+    /// Whether it asks for what it cannot take back before it writes a job.
+    private let isFinal = Atomic<Bool>(false)
 
     init() {}
 
@@ -41,6 +45,12 @@ package final class StoreFaults: Sendable {
     package func failReads(_ errors: [StoreError?]) { ofReads.withLock { $0 = errors } }
     /// The next actions end like that, one after the other; nil lets one pass.
     package func failActions(_ errors: [StoreError?]) { ofActions.withLock { $0 = errors } }
+    /// The next claims fail like that, one after the other.
+    package func failClaims(_ errors: [StoreError]) { ofClaims.withLock { $0 = errors } }
+    /// Looks at jobs and lists of them fail like that; nil ends it.
+    package func failLooks(_ error: StoreError?) { ofLooks.withLock { $0 = error } }
+    /// From now on the store cannot take back what it begins to write.
+    package func writeFinally() { isFinal.store(true, ordering: .relaxed) }
     package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
     package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
@@ -66,10 +76,19 @@ package final class StoreFaults: Sendable {
     package var lastSettlement: Settlement? { settled.withLock { $0 } }
     package var readsToFail: Int { ofReads.withLock { $0.count } }
     package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }
+    package var claimsToFail: Int { ofClaims.withLock { $0.count } }
 
     func enqueue(_ jobs: [NewJob]) throws(StoreError) {
         if let fault = ofAcceptance.withLock({ $0 }), !jobs.allSatisfy(\.lacksCapacity) { throw fault }
+        guard isFinal.load(ordering: .relaxed) else { return }
+        for job in jobs { _ = job.wait?.send() }
     }
+
+    func claim() throws(StoreError) {
+        if let fault = ofClaims.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+    }
+
+    func look() throws(StoreError) { if let fault = ofLooks.withLock({ $0 }) { throw fault } }
 
     func read() throws(StoreError) {
         if let fault = ofReads.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }

@@ -3,6 +3,7 @@ import RelayEngine
 import RelayEngineBench
 import RelayInterface
 import RelayJSON
+import RelayJobs
 import RelayPosix
 import RelayRoute
 import RelayServer
@@ -16,7 +17,7 @@ import Testing
 struct StatusReportTests {
     /// A trouble that a daemon may have, or none.
     enum Trouble: CaseIterable, Sendable {
-        case none, reload, constrained, hidden, stalled, full, gone, mute, slow, paused, draining
+        case none, reload, constrained, hidden, stalled, full, gone, away, mute, slow, paused, draining
 
         /// The parts that the document and the line have then, and only then.
         var shown: (document: String, line: String) {
@@ -32,6 +33,11 @@ struct StatusReportTests {
             case .stalled: (#""storage":{"state":"stalled""#, "; the job store does not move")
             case .full: (#""storage":{"state":"full""#, "; the job store has no room")
             case .gone: (#""storage":{"state":"gone""#, "; the job store's file is gone")
+            case .away:
+                (
+                    #""storage":{"state":"unavailable","reason":"nobody listens""#,
+                    "; the job store is away: nobody listens"
+                )
             case .mute: (#""blocked_seconds":3"#, "; the journal takes no records")
             case .slow: (#""blocked_seconds":2"#, "")
             case .paused: (#""last_failure":null,"pause_reason":"a test""#, "; paused: hooks")
@@ -45,12 +51,15 @@ struct StatusReportTests {
             switch trouble {
             case .stalled: .stalled
             case .gone: .gone
+            case .away: .unavailable
             default: bench.jobs.acceptance.lacksSpace ? .full : .ok
             }
+        var facts = bench.jobs.watch.facts
+        if trouble == .away { facts.absence = "nobody listens" }
         var report = StatusReport(
             bench.engine,
             bench.jobs,
-            bench.jobs.watch.facts,
+            facts,
             storage,
             MemoryMachine(limit: 9)
         )

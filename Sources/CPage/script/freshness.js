@@ -72,7 +72,8 @@ const coming = at => span(at - performance.now() + 999);
 const AWAY = { unreachable: "The page's command has ended", no_answer: "The daemon does not answer" };
 
 // A daemon that answers, and can do nothing of what would be asked of it.
-const HALTS = { draining: "The daemon is stopping", store_stalled: "The job store does not answer", store_gone: "The job store does not answer" };
+const HALTS = { draining: "The daemon is stopping", store_stalled: "The job store does not answer", store_gone: "The job store does not answer",
+  store_unavailable: "The job store is away" };
 
 function troubleWith({ troubles: found }) {
   const halt = found?.troubles.find(({ kind }) => kind in HALTS);

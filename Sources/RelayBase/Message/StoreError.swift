@@ -21,6 +21,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case stalled
         /// Its file was removed or replaced while the process had it open: nothing is acknowledged until it is back.
         case gone
+        /// The server that holds the store is away, or takes no writes: nothing was done, and it heals by itself.
+        case unavailable
+        /// The store was asked to write, and its answer was lost: what was asked may have been done.
+        case unknown
         /// The store is closed.
         case closed
     }
@@ -41,13 +45,31 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package var needsMending: Bool {
         switch code {
         case .corrupt, .newerSchema, .foreign: true
-        case .full, .locked, .directory, .failed, .slow, .stalled, .gone, .closed: false
+        case .full, .locked, .directory, .failed, .slow, .stalled, .gone, .unavailable, .unknown, .closed:
+            false
         }
     }
+
+    /// Whether the same may do better in a moment, or when somebody has made room.
+    package var mayPass: Bool {
+        switch code {
+        case .full, .directory, .foreign, .slow, .stalled, .gone, .unavailable, .unknown: true
+        case .corrupt, .newerSchema, .locked, .failed, .closed: false
+        }
+    }
+
+    /// Whether it is a server that is away: it comes back in a moment, and with what it had.
+    package var isAway: Bool { code == .unavailable || code == .unknown }
 
     package var description: String { message }
 
     package static let closed = StoreError(.closed, "cannot use the job store: it is closed")
+
+    /// Its caller waits no longer, and the store has not said whether it has done what it was asked.
+    package static let unconfirmed = StoreError(
+        .unknown,
+        "the job store has not confirmed in time what it was asked to write"
+    )
 
     package static let stalled = StoreError(
         .stalled,

@@ -12,19 +12,23 @@ public struct RelayProblem: Sendable {
     public let detail: String
     /// When to ask again, as the relay says; nil when asking again is not known to help.
     public let retryAfter: Duration?
+    /// The job that it is about, as `acceptance_unknown` names the one that may be kept; nil where it names none.
+    public let job: String?
 
     /// Reads the problem document of an answer.
     init(_ status: Status, _ fields: HeaderFields, _ body: [UInt8]) {
         retryAfter = fields[.retryAfter].flatMap { Int64($0) }.map { .seconds(max(0, min($0, 86_400))) }
         let document = try? JSONValue(parsing: body)
         self.status = status
+        job = fields[.waystationJob]
         code = document?.member("code") ?? ""
         detail = document?.member("detail") ?? document?.member("title") ?? "no explanation"
     }
 
     /// Whether the relay may still do what was asked: a write that was begun may reach the disk.
     fileprivate var mayStillBeDone: Bool {
-        ProblemCode.storageStalled.name == code || ProblemCode.storageFailed.name == code
+        let codes: [ProblemCode] = [.storageStalled, .storageFailed, .acceptanceUnknown]
+        return codes.contains { $0.name == code }
     }
 }
 

@@ -18,7 +18,9 @@ struct ConfigurationDraft {
 ///
 /// Decoding, suggestions, the schema, the manual page and the effective configuration all come from it.
 enum ConfigurationTable {
-    static var root: Section<ConfigurationDraft> {
+    static var root: Section<ConfigurationDraft> { root(offersFleet: FleetSettings.isOffered) }
+
+    static func root(offersFleet: Bool) -> Section<ConfigurationDraft> {
         Section(
             "configuration",
             "One JSON object. Every object may hold a \"$comment\", which is ignored.",
@@ -30,7 +32,9 @@ enum ConfigurationTable {
                     + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
                     + "(0600, role admin). A change takes effect at a restart."
             }
-            Field("storage", storage.kind, \.storage) { "Where jobs are kept, and for how long." }
+            Field("storage", storage(offersFleet: offersFleet).kind, \.storage) {
+                "Where jobs are kept, and for how long."
+            }
             Field("limits", limits.kind, \.limits) { "What all callers together may take." }
             Field("log", log.kind, \.log) { "What goes to the journal." }
             Field("constrained", constrained.kind, \.constrained) {

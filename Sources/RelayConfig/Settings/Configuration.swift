@@ -97,6 +97,10 @@ package struct StorageSettings: Sendable, Equatable {
     package var maxSize: UInt64 = 2 << 30
     package var sync = Sync.full
     package var retention = Retention()
+    /// The database that keeps the jobs in the directory's place.
+    package var postgresql: FleetSettings?
+    /// Whether a user's number means the same user on every machine of the fleet.
+    package var sharesUsers = false
 
     package init() {}
 }

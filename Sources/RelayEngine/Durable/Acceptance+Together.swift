@@ -33,12 +33,12 @@ extension Acceptance {
         var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.deadline))
         group.refuseAsFull(from: count)
         var refusal: StoreError?
-        var answers: [EnqueueResult]
+        var answers: [AcceptanceWaits.Answer]
         do throws(StoreError) {
             answers = try await enqueue(group)
         } catch {
             guard error.code == .full else {
-                return group.jobs.map { .failure(Problem(error, route: $0.record.route)) }
+                return group.jobs.map { .failure(Problem(error, accepting: $0)) }
             }
             // A caller that reads 507 and then asks for the status sees why.
             await watch.look()
@@ -50,9 +50,13 @@ extension Acceptance {
         return group.jobs.indices.map { index in
             let job = group.jobs[index]
             return Result { () throws(Problem) in
-                guard job.lacksCapacity, answers[index] == .abandoned else {
-                    return try accepted(job, answers[index])
+                let answer: EnqueueResult
+                do throws(StoreError) {
+                    answer = try answers[index].get()
+                } catch {
+                    throw Problem(error, accepting: job)
                 }
+                guard job.lacksCapacity, answer == .abandoned else { return try accepted(job, answer) }
                 let route = job.record.route
                 if let refusal, index < count { throw refused(refusal, route) }
                 throw full(candidates[index].admission)
@@ -60,8 +64,8 @@ extension Acceptance {
         }
     }
 
-    /// The store's answers, or `abandoned` of those whose callers' patience is over first.
-    private func enqueue(_ group: JobGroup) async throws(StoreError) -> [EnqueueResult] {
+    /// The store's answers, or `abandoned` of those whose callers' patience is over first, unless nobody knows of them.
+    private func enqueue(_ group: JobGroup) async throws(StoreError) -> [AcceptanceWaits.Answer] {
         guard let ports = group.ports, !StorageDeadline.isOver(store, ports.time) else {
             return group.abandoned
         }
@@ -74,15 +78,15 @@ extension Acceptance {
             var answer = await ports.wait(for: pending, by: began.advanced(by: limit))
             if answer == nil, !group.giveUp(jobs, at: limit) { answer = await pending.value() }
             guard let answers = try answer?.get() else { continue }
-            return zip(jobs, answers).map { $0.wait?.isGivenUp == true ? .abandoned : $1 }
+            return zip(jobs, answers).map { $0.givenUp ?? .success($1) }
         }
-        return group.abandoned
+        return jobs.map { $0.givenUp ?? .success(.abandoned) }
     }
 
     private func put(_ jobs: [NewJob]) async throws(StoreError) -> [EnqueueResult] {
         let answers = try await store.enqueue(jobs, at: JobMoment(engine.time))
         // A job with a key stays, for the caller that comes again.
-        for (job, answer) in zip(jobs, answers) where job.staysUnawaited || job.wait?.isGivenUp != true {
+        for (job, answer) in zip(jobs, answers) where job.staysGivenUp || job.wait?.isGivenUp != true {
             announce(job, answer)
         }
         return answers
@@ -104,7 +108,7 @@ private struct JobGroup {
     /// The ends of patience, soonest first.
     var limits: [Duration] { Set(deadline.map(\.limit)).sorted() }
 
-    var abandoned: [EnqueueResult] { jobs.map { _ in .abandoned } }
+    var abandoned: [AcceptanceWaits.Answer] { jobs.map { _ in .success(.abandoned) } }
 
     mutating func refuseAsFull(from index: Int) {
         for index in index..<jobs.count { jobs[index].lacksCapacity = true }
@@ -124,5 +128,13 @@ private struct JobGroup {
     /// - Returns: false when the store was first, and the answer is on its way.
     func giveUp(_ jobs: [NewJob], at limit: Duration) -> Bool {
         zip(jobs, deadline).filter { $1.limit == limit }.allSatisfy { $0.0.wait?.giveUp() ?? true }
+    }
+}
+
+extension NewJob {
+    /// The answer to its caller, which has given up; nil where it waits.
+    fileprivate var givenUp: AcceptanceWaits.Answer? {
+        guard let wait, wait.isGivenUp else { return nil }
+        return wait.isInDoubt ? .failure(.unconfirmed) : .success(.abandoned)
     }
 }

@@ -78,7 +78,8 @@ package final class Acceptance: Sendable {
     /// caller waits as long as the disk takes. With a `past` it is a request that was tried before, and is answered
     /// otherwise.
     ///
-    /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`.
+    /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`,
+    ///   `storage_unavailable`, `acceptance_unknown`.
     package func accept(
         _ admission: Admission,
         body: StoredBody,
@@ -125,7 +126,7 @@ package final class Acceptance: Sendable {
         after refusal: StoreError
     ) async throws(Problem) -> Accepted {
         let route = job.record.route
-        guard refusal.code == .full else { throw Problem(refusal, route: route) }
+        guard refusal.code == .full else { throw Problem(refusal, accepting: job) }
         // A caller that reads 507 and then asks for the status sees why.
         await watch.look()
         return try await known(job, patience, instead: refused(refusal, route))
@@ -211,7 +212,10 @@ package final class Acceptance: Sendable {
                 told(answer)
             }
         }
-        guard let result = try await place.answer(unlessGivenUp: wait)?.get() else { return .abandoned }
+        guard let result = try await place.answer(unlessGivenUp: wait)?.get() else {
+            if wait.isInDoubt { throw .unconfirmed }
+            return .abandoned
+        }
         announce(job, result)
         return result
     }
@@ -231,9 +235,10 @@ package final class Acceptance: Sendable {
         announcer.record(.accepted(report))
     }
 
-    /// Tells of a job that is on disk and that nobody waits for: one with a key stays, for the caller that comes again.
+    /// Tells of a job that is on disk and that nobody waits for: one with a key stays, for the caller that comes again,
+    /// and so does one that could not be taken back.
     func announceUnawaited(_ offered: OfferedJob, _ answer: AcceptanceWaits.Answer) {
-        guard offered.job.wait?.isGivenUp == true, offered.job.staysUnawaited,
+        guard offered.job.wait?.isGivenUp == true, offered.job.staysGivenUp,
             case .success(let result) = answer
         else { return }
         announce(offered, result)

@@ -17,6 +17,9 @@ package struct DispatchMachine: Sendable {
     /// The first and the longest wait after a failed credential.
     package static let firstProbe: Duration = .seconds(1)
     package static let longestProbe: Duration = .seconds(60)
+    /// The first and the longest wait after a claim that the store could not answer.
+    package static let firstRetry: Duration = .milliseconds(100)
+    package static let longestRetry: Duration = .seconds(1)
     /// A store that finishes no settlement for so long is slow: what it has to write stays in memory meanwhile.
     package static let longestSettlement: Duration = .seconds(1)
 
@@ -36,6 +39,8 @@ package struct DispatchMachine: Sendable {
     /// Whether the claim that is on its way was asked for without knowing how many wait.
     private var isSearching = false
     private var nextDue: Instant?
+    /// The wait after the next claim that fails.
+    private var retry = DispatchMachine.firstRetry
     private let maxUnsettled: Int
     /// Runs whose settlement is on its way to disk.
     private var settling = 0
@@ -128,6 +133,7 @@ package struct DispatchMachine: Sendable {
     package mutating func claimed(_ count: Int, of asked: Int, nextDue: Instant?, _ now: Instant) -> Bool {
         unsettled += count
         starting += count
+        retry = DispatchMachine.firstRetry
         // A claim that found as many as were known to wait has not looked any further.
         if isSearching || count < asked { self.nextDue = nextDue }
         if isSearching, count == asked { waiting = nil }
@@ -136,11 +142,16 @@ package struct DispatchMachine: Sendable {
         return true
     }
 
-    /// The store could not answer a claim.
-    package mutating func claimFailed(_ now: Instant) {
+    /// The store could not answer a claim; `random` spreads the next ones of several routes, and grows their waits.
+    package mutating func claimFailed(_ now: Instant, random: UInt64? = nil) {
         // Until then only what is new is a reason to ask.
         waiting = 0
-        nextDue = now.advanced(by: .seconds(1))
+        guard let random else {
+            nextDue = now.advanced(by: DispatchMachine.longestRetry)
+            return
+        }
+        nextDue = now.advanced(by: retry.spread(random))
+        retry = min(retry * 2, DispatchMachine.longestRetry)
     }
 
     /// A job is on its way to disk, with a permit: whether it may be claimed with its acceptance.
@@ -291,5 +302,13 @@ extension DispatchMachine {
         let extra = Int64(random >> 11) % max(1, spread)
         gate = .shut(until: now.advanced(by: wait).advanced(by: .nanoseconds(extra)), wait: wait)
         waiting = nil
+    }
+}
+
+extension Duration {
+    /// Half of it, and at random up to as much again.
+    func spread(_ random: UInt64) -> Duration {
+        let half = saturatedNanoseconds / 2
+        return .nanoseconds(half + Int64(random >> 11) % max(1, half))
     }
 }

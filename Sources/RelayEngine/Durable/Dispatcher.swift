@@ -53,7 +53,7 @@ final class Dispatcher: Sendable {
     func gate(of route: String) -> DispatchMachine.Gate? { routeDispatcher(route)?.ask { $0.gate } }
 
     /// Whether memory is so short that kept jobs take no more of it than they need to go on.
-    private var isShort: Bool { engine.shedding.isLasting }
+    var isShort: Bool { engine.shedding.isLasting }
 
     /// How many kept jobs of a route with that limit may be under way where as many are, since memory is short.
     func shortLimit(of route: String, _ limit: Int) -> Int? {
@@ -195,7 +195,8 @@ extension Dispatcher {
             if error.code == .closed {
                 routeDispatcher.end()
             } else {
-                routeDispatcher.ask { $0.claimFailed(time.now()) }
+                let random = error.isAway ? relay.ports.entropy.next() : nil
+                routeDispatcher.ask { $0.claimFailed(time.now(), random: random) }
             }
         }
     }

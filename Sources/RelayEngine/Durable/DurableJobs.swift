@@ -77,29 +77,42 @@ package final class DurableJobs: Sendable {
     /// - Throws: what reading the pauses and the runs throws.
     package func start(on loops: [DeliveryLoop]) async throws(StoreError) {
         guard let first = loops.first?.relay else { return }
-        try await patiently { () async throws(StoreError) in try await watch.count() }
-        try await patiently { () async throws(StoreError) in
+        try await patiently(first.ports) { () async throws(StoreError) in try await watch.count() }
+        try await patiently(first.ports) { () async throws(StoreError) in
             if watch.beginsUserCount() { try await watch.countUsers() }
         }
-        try await patiently { () async throws(StoreError) in
+        try await patiently(first.ports) { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
         network.start(store, announcer, first.ports)
         var found: [ActionRun] = []
-        try await patiently { () async throws(StoreError) in found = try await store.runs() }
+        try await patiently(first.ports) { () async throws(StoreError) in found = try await store.runs() }
         dispatcher.start(on: loops)
         sweeper.start(on: first.ports)
         runs.start(found, store, operations, announcer, first.ports)
     }
 
-    /// A machine that is busy with other things makes a read late that nobody but the start waits for.
-    private func patiently(_ read: () async throws(StoreError) -> Void) async throws(StoreError) {
-        for _ in 1..<DurableJobs.readsAtStart {
+    /// A machine that is busy with other things makes a read late that nobody but the start waits for; a server that is
+    /// away is waited for, until the relay stops.
+    private func patiently(
+        _ ports: RelayPorts,
+        _ read: () async throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        var slowReads = 0
+        var wait = DispatchMachine.firstRetry
+        while true {
             do throws(StoreError) {
                 return try await read()
-            } catch  where error.code == .slow {}
+            } catch  where error.code == .slow {
+                slowReads += 1
+                if slowReads == DurableJobs.readsAtStart { throw error }
+            } catch  where error.isAway && dispatcher.phase == .idle {
+                await standBy(error)
+                let pause = wait.spread(ports.entropy.next())
+                try? await ports.time.sleep(until: ports.time.now().advanced(by: pause))
+                wait = min(wait * 2, DispatchMachine.longestRetry)
+            }
         }
-        try await read()
     }
 
     /// The store makes each five times, and gives each of these up after half a second.

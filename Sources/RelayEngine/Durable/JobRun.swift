@@ -338,20 +338,25 @@ extension JobRun {
                 answer = await asked(settlement)
                 continue
             }
-            switch error.code {
-            case .full, .directory, .foreign, .slow, .stalled, .gone: break
-            case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
-            }
+            guard error.mayPass else { return nil }
             routeDispatcher.ask { $0.settlementFailed() }
-            // That the job is over matters more than what it was answered.
-            if wait > .milliseconds(100) { settlement.answer?.body = .expunged }
-            // In a task of its own: that the job was cancelled must not cut its settlement short.
-            let (time, pause) = (time, wait)
+            // That the job is over matters more than what it was answered; a server that is away has room for both.
+            if wait > .milliseconds(100), !error.isAway || dispatcher.isShort {
+                settlement.answer?.body = .expunged
+            }
             if dispatcher.phase == .aborted, wait > .seconds(1) { return nil }
+            // In a task of its own: that the job was cancelled must not cut its settlement short.
+            let longest: Duration = error.isAway ? .seconds(1) : .seconds(5)
+            let (time, pause) = (time, spread(min(wait, longest), of: error))
             await relay.ports.start { try? await time.sleep(until: time.now().advanced(by: pause)) }.value
             wait = min(wait * 2, .seconds(5))
             answer = nil
         }
+    }
+
+    /// Every node asks a server that comes back, and each run of it: not all at once.
+    private func spread(_ wait: Duration, of error: StoreError) -> Duration {
+        error.isAway ? wait.spread(relay.ports.entropy.next()) : wait
     }
 
     private func asked(_ settlement: Settlement) async -> SettlementAnswer {

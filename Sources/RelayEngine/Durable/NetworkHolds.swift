@@ -95,11 +95,8 @@ extension NetworkHolds {
                 wait = NetworkHolds.waits.first
             } catch {
                 state.withLock { $0.isDue = true }
-                switch error.code {
-                case .full, .directory, .foreign, .slow, .stalled, .gone: break
-                // The process ends, or can tell nothing more of them.
-                case .corrupt, .newerSchema, .locked, .failed, .closed: return
-                }
+                // Otherwise the process ends, or can tell nothing more of them.
+                guard error.mayPass else { return }
                 do throws(CancellationError) {
                     try await time.sleep(until: time.now().advanced(by: wait))
                 } catch { return }

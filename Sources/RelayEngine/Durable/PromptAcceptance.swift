@@ -116,6 +116,9 @@ package final class PromptAcceptance: Sendable {
     package func finish() async throws(Problem) -> Acceptance.Accepted {
         guard let answer = await answer() else {
             giveBack()
+            if offered.job.wait?.isInDoubt == true {
+                throw Problem(.unconfirmed, accepting: offered.job)
+            }
             return try acceptance.accepted(offered.job, .abandoned)
         }
         let refusal: StoreError

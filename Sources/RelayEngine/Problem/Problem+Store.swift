@@ -1,5 +1,6 @@
 package import RelayBase
 import RelayInterface
+import RelayJobs
 
 extension Problem {
     /// The disk did not answer in time.
@@ -35,10 +36,29 @@ extension Problem {
             // The disk will not hold it later either.
             case .corrupt: (.storageCorrupt, nil)
             case .stalled: (.storageStalled, .seconds(5))
+            case .unavailable, .unknown: (.storageUnavailable, .seconds(5))
             case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .gone, .closed:
                 (.storageFailed, .seconds(5))
             }
-        self.init(code, error.message, route: route, job: job, retryAfter: wait)
+        let doubt = error.code == .unknown ? "; it may have been done: look before you ask again" : ""
+        self.init(code, error.message + doubt, route: route, job: job, retryAfter: wait)
+    }
+
+    /// The problem that a caller is told whose job the store did not take, or may have taken.
+    init(_ error: StoreError, accepting job: NewJob) {
+        guard error.code == .unknown else {
+            self.init(error, route: job.record.route)
+            return
+        }
+        self = .unknown(error.message, job)
+    }
+
+    /// Whether the job was accepted is not known, and `reason` says why.
+    static func unknown(_ reason: String, _ job: NewJob) -> Problem {
+        let id = job.record.id
+        let again = job.idempotency == nil ? "" : ", or send it again with the same key"
+        let detail = "\(reason); whether the job was accepted is not known: ask for /v1/jobs/\(id)\(again)"
+        return Problem(.acceptanceUnknown, detail, route: job.record.route, job: id)
     }
 
     static func noJob(_ id: JobID) -> Problem {

@@ -127,6 +127,7 @@ package struct DaemonFacts: Sendable {
     }
 
     private func text(of kind: TroubleKind) -> String? {
+        if kind == .storeUnavailable { return facts.absence.map { "The job store is away: \($0)." } }
         guard kind == .storeFull else { return nil }
         return "The job store has no room, at \(facts.usedBytes) of \(facts.maxBytes) bytes."
     }

@@ -40,5 +40,10 @@ extension Word {
         Do: Move the files back; deleted ones are in /proc/PID/fd while the relay runs. Or stop the relay, restore a \
         backup and start it.
         """,
+        "unavailable": """
+        The server that holds the job store is away: no job is accepted, and none ends, until it is back.
+        Causes: The database is stopped, restarts or fails over; it has no connection left; the network between is down.
+        Do: See the database and the way to it; the relay goes on by itself.
+        """,
     ]
 }

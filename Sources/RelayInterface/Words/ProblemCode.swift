@@ -242,6 +242,17 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Names: route
         Retry-After: 5
         """
+    case storageUnavailable = """
+        storage_unavailable: 503 The job store is away
+        The server that holds the job store does not answer or takes no writes, so nothing was done.
+        Causes: The database is stopped, restarts or fails over; it has no connection left; the network between is \
+        down.
+        Do: Wait as Retry-After says and ask again; it comes back by itself, and waystation status says when. Requests \
+        that wait for their answer are served meanwhile.
+        Example: the database does not answer
+        Names: route
+        Retry-After: 5
+        """
     case storageCorrupt = """
         storage_corrupt: 500 What was stored is damaged
         The disk no longer holds what was stored.
@@ -404,6 +415,15 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Do: See waystation explain with the job's id for where the time went; give it more time or fewer \
         retries.
         Example: the request had 30s
+        Names: route, job
+        """
+    case acceptanceUnknown = """
+        acceptance_unknown: 504 Whether the job was accepted is not known
+        The job store's confirmation was lost, so the job may be kept and delivered, or not be there.
+        Causes: The connection to the database broke, or a standby was given up, between the write and its confirmation.
+        Do: Ask for the job that the field Location names: it is kept, or is not found. With an idempotency key the \
+        request may be sent again: it is the same job.
+        Example: the database's answer was lost; whether the job was accepted is not known
         Names: route, job
         """
     case loop = """

@@ -11,6 +11,13 @@ package enum TroubleKind: WordRow, CaseIterable, Sendable {
         Relay: No job is accepted or delivered; requests that wait for their answer are served.
         Do: Move the files back; or stop the relay, restore a backup and start it.
         """
+    case storeUnavailable = """
+        store_unavailable: failing
+        The server that holds the job store is away.
+        Causes: The database is stopped, restarts or fails over; it has no connection left; the network between is down.
+        Relay: No job is accepted, and none ends, until it is back; requests that wait for their answer are served.
+        Do: See the database and the way to it; the relay goes on by itself.
+        """
     case storeStalled = """
         store_stalled: failing
         The disk of the job store takes no writes.

@@ -90,10 +90,10 @@ extension Problem {
         retryAfter.map { "\(max(1, ($0.saturatedNanoseconds + 999_999_999) / 1_000_000_000))" }
     }
 
-    /// Whether the job it names is another one, which the caller may want to look at.
+    /// Whether the job it names is another one, or may be kept, so that the caller may want to look at it.
     var namesLocation: Bool {
         switch code {
-        case .idempotencyInProgress, .idempotencyKeyReused, .responseNotReady: true
+        case .idempotencyInProgress, .idempotencyKeyReused, .responseNotReady, .acceptanceUnknown: true
         default: false
         }
     }

@@ -97,7 +97,9 @@ extension StatusReport: Document {
         .group(
             "storage",
             [
-                .required("state") { $0.storage }, .required("used_bytes") { $0.facts.usedBytes },
+                .required("state") { $0.storage },
+                .optional("reason", .text, "Why it is unavailable.") { $0.facts.absence },
+                .required("used_bytes") { $0.facts.usedBytes },
                 .required("max_bytes") { $0.facts.maxBytes },
                 .optional("disk_bytes", .count, "Of the file system it is on.") { $0.facts.disk?.size },
                 .optional("disk_available_bytes", .count, "What of it may still be written.") {
@@ -213,6 +215,7 @@ extension StatusReport {
             case .full: "; the job store has no room"
             case .stalled: "; the job store does not move"
             case .gone: "; the job store's file is gone"
+            case .unavailable: "; the job store is away\(facts.absence.map { ": \($0)" } ?? "")"
             }
         let short = shedding.level > 0 ? "; memory is short, new work is refused" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""

@@ -22,6 +22,7 @@ extension StatusReport {
         case .full: daemon.store = (.storeFull, facts.refusesSince)
         case .stalled: daemon.store = (.storeStalled, stalledSince)
         case .gone: daemon.store = (.storeGone, facts.refusesSince)
+        case .unavailable: daemon.store = (.storeUnavailable, facts.refusesSince)
         }
         (daemon.facts, daemon.journal) = (facts, journal)
         return daemon

@@ -15,4 +15,6 @@ package enum StorageState: String, CaseIterable, Sendable {
     case stalled
     /// Its file was removed or replaced.
     case gone
+    /// The server that holds it is away.
+    case unavailable
 }

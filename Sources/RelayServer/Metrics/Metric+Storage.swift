@@ -6,7 +6,8 @@ extension Metric {
         .gauge,
         ["state"],
         "1 for the state the job store is in, 0 for the others.",
-        do: "full: make room or raise storage.max_size. stalled: look at the disk."
+        do:
+            "full: make room or raise storage.max_size. stalled: look at the disk. unavailable: look at the database."
     )
     package static let storeInfo = Metric(
         "waystation_store_info",
@@ -64,7 +65,7 @@ extension Metric {
         .counter,
         ["kind"],
         "What the job store could not do: full (jobs refused for want of room), slow (a read took too long), failed (the disk), "
-            + "corrupt (a damaged record was met).",
+            + "corrupt (a damaged record was met), unavailable (its server was away), unknown (its confirmation was lost).",
         do: "See the journal; failed ends the daemon, and its next start finds what was accepted."
     )
     package static let storeCorrupt = Metric(

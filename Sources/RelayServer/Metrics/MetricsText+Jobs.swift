@@ -43,5 +43,5 @@ extension MetricsText {
 
 extension StoreError.Code {
     /// The errors that an open store counts; a job that it has no room for need not get to it.
-    fileprivate static let counted: [StoreError.Code] = [.slow, .failed, .corrupt]
+    fileprivate static let counted: [StoreError.Code] = [.slow, .failed, .corrupt, .unavailable, .unknown]
 }

@@ -250,7 +250,7 @@ extension Problem.Code {
     static let ofAcceptance: [Problem.Code] =
         ofStore + [
             .routeNotFound, .idempotencyKeyReused, .idempotencyInProgress, .routePaused, .queueFull,
-            .storageFull, .preparationFailed, .networkConstrained,
+            .storageFull, .acceptanceUnknown, .preparationFailed, .networkConstrained,
         ]
 }
 

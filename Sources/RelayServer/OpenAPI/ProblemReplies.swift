@@ -57,6 +57,7 @@ struct ProblemReplies {
                 )
             )
         }
+        if codes.contains(.acceptanceUnknown) { fields.append(.job) }
         if codes == [.methodNotAllowed] {
             fields.append(Reply.Field(name: "Allow", isCertain: true, doc: "The methods that there are."))
         }
@@ -73,7 +74,9 @@ extension Problem.Code {
     ]
 
     /// The problems that the job store may answer with where it is asked.
-    static let ofStore: [Problem.Code] = [.storageFailed, .storageStalled, .storageCorrupt]
+    static let ofStore: [Problem.Code] = [
+        .storageFailed, .storageUnavailable, .storageStalled, .storageCorrupt,
+    ]
 
     fileprivate var mayTellWhen: Bool { status == 429 || status == 503 || status == 507 || status == 409 }
 }

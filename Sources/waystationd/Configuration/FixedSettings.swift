@@ -17,6 +17,8 @@ struct FixedSettings: Sendable {
         var names: [String] = []
         if listeners != start.listeners { names.append("listeners") }
         if storage.directory != start.storage.directory { names.append("storage.directory") }
+        if storage.postgresql != start.storage.postgresql { names.append("storage.postgresql") }
+        if storage.sharesUsers != start.storage.sharesUsers { names.append("storage.shared_users") }
         if storage.sync != start.storage.sync { names.append("storage.sync") }
         if logFormat != start.logFormat { names.append("log.format") }
         return names

@@ -209,7 +209,9 @@ final class Daemon: Sendable {
     }
 
     var storageState: StorageState {
-        if storage.facts.isGone { return .gone }
+        let facts = storage.facts
+        if facts.absence != nil { return .unavailable }
+        if facts.isGone { return .gone }
         return storage.isStalled ? .stalled : durable.acceptance.lacksSpace ? .full : .ok
     }
 
