@@ -219,11 +219,7 @@ let package = Package(
             name: "RelayStoreTests",
             dependencies: [
                 "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
-<<<<<<< HEAD
-                "RelayRecords", "RelayStore",
-=======
-                "RelayStore", "RelayStoreBench",
->>>>>>> in3
+                "RelayRecords", "RelayStore", "RelayStoreBench",
                 "RelayTestSupport", "StoreCrasher",
             ]
         ),
