@@ -69,6 +69,9 @@ let package = Package(
             name: "RelayStore",
             dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix"]
         ),
+        // The way to PostgreSQL. CPostgres opens libpq when it is asked to: nothing is linked.
+        .target(name: "CPostgres"),
+        .target(name: "RelayPostgres", dependencies: ["CPostgres", "RelayBase", "RelayPosix"]),
         .target(
             name: "RelaySystemd",
             dependencies: ["CLinux", "CSystemd", "RelayBase", "RelayJSON", "RelayPosix"]
@@ -214,6 +217,18 @@ let package = Package(
                 "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayPosix",
                 "RelayStore",
                 "RelayTestSupport", "StoreCrasher",
+            ]
+        ),
+        // A PostgreSQL of the tests' own, and the pooler before it.
+        .target(
+            name: "PostgresTestSupport",
+            dependencies: ["RelayPosix", "RelayPostgres", "RelayTestSupport"],
+            path: "Tests/PostgresTestSupport"
+        ),
+        .testTarget(
+            name: "RelayPostgresTests",
+            dependencies: [
+                "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
             ]
         ),
         .testTarget(

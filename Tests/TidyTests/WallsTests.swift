@@ -30,6 +30,7 @@ struct WallsTests {
                 "RelayJSON", "RelayPosix", "RelayRoute",
             ],
             "RelayStore": ["RelayBase", "RelayJobs", "RelayPosix", "CLinux", "CSQLite", "Glibc"],
+            "RelayPostgres": ["CPostgres", "RelayBase", "RelayPosix", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
