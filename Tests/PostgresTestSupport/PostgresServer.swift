@@ -87,7 +87,7 @@ package final class PostgresServer: Sendable {
         listen_addresses = '127.0.0.1'
         port = \(port)
         unix_socket_directories = '\(folder)'
-        max_connections = 200
+        max_connections = 500
         superuser_reserved_connections = 3
         shared_buffers = 64MB
         max_wal_size = 256MB
