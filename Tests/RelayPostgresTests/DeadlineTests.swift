@@ -29,6 +29,22 @@ struct DeadlineTests {
         while try server.sql(question) != "0" {}
     }
 
+    @Test("A server process that stands still is given up at the deadline")
+    func standstill() async throws {
+        let server = try PostgresServer.shared()
+        try await onLoop { loop in
+            let connection = try await PostgresConnection.open(server.settings(), on: loop)
+            let process = connection.processID
+            server.pause(process, true)
+            let failure = try await connection.failure(
+                [PostgresStatement("SELECT 1")],
+                within: .milliseconds(100)
+            )
+            server.pause(process, false)
+            #expect(failure.kind == .timeout && failure.isUnknown && connection.isOver)
+        }
+    }
+
     @Test("A batch whose time is over while it waits for another fails alone and was never sent")
     func waiting() async throws {
         let server = try PostgresServer.shared()

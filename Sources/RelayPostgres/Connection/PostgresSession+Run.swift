@@ -32,8 +32,9 @@ extension PostgresSession {
 
     private func send(_ batch: Batch) {
         answerStart = nil
+        let bound = batch.statements.map { BoundParameters($0.parameters) }
         for (index, statement) in batch.statements.enumerated() {
-            let parameters = BoundParameters(statement.parameters)
+            let parameters = bound[index]
             guard parameters.types.count <= Int(UInt16.max), parameters.size < Int(Int32.max) / 2 else {
                 return reject(batch, index, "it has more parameters than the protocol can carry")
             }
@@ -43,7 +44,7 @@ extension PostgresSession {
         }
         batch.isBegun = true
         for (index, statement) in batch.statements.enumerated() {
-            guard write(statement, index, batch) else { return fail() }
+            guard write(statement, bound[index], index, batch) else { return fail() }
         }
         batch.expected.append(.sync)
         guard unsafe relay_pq_send_sync(raw) else { return fail() }
@@ -58,8 +59,12 @@ extension PostgresSession {
         finish(batch, .failure(error))
     }
 
-    private func write(_ statement: PostgresStatement, _ index: Int, _ batch: Batch) -> Bool {
-        let parameters = BoundParameters(statement.parameters)
+    private func write(
+        _ statement: PostgresStatement,
+        _ parameters: BoundParameters,
+        _ index: Int,
+        _ batch: Batch
+    ) -> Bool {
         let entry = isPooled ? nil : prepared.entry(statement.text, parameters.types)
         defer { batch.expected.append(.statement(index)) }
         guard let entry else {
