@@ -90,6 +90,7 @@ package final class PostgresServer: Sendable {
         max_connections = 500
         superuser_reserved_connections = 3
         shared_buffers = 64MB
+        dynamic_shared_memory_type = mmap
         max_wal_size = 256MB
         fsync = on
         synchronous_commit = on
