@@ -71,6 +71,9 @@ let package = Package(
             name: "RelayStore",
             dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords"]
         ),
+        // The way to PostgreSQL. CPostgres opens libpq when it is asked to: nothing is linked.
+        .target(name: "CPostgres"),
+        .target(name: "RelayPostgres", dependencies: ["CPostgres", "RelayBase", "RelayPosix"]),
         .target(
             name: "RelaySystemd",
             dependencies: ["CLinux", "CSystemd", "RelayBase", "RelayJSON", "RelayPosix"]
@@ -227,6 +230,18 @@ let package = Package(
         .testTarget(
             name: "JobStoreTests",
             dependencies: ["RelayBase", "RelayJobs", "RelayStoreBench", "RelayTestSupport"]
+        ),
+        // A PostgreSQL of the tests' own, and the pooler before it.
+        .target(
+            name: "PostgresTestSupport",
+            dependencies: ["RelayPosix", "RelayPostgres", "RelayTestSupport"],
+            path: "Tests/PostgresTestSupport"
+        ),
+        .testTarget(
+            name: "RelayPostgresTests",
+            dependencies: [
+                "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
+            ]
         ),
         .testTarget(
             name: "RelaySystemdTests",

@@ -33,6 +33,7 @@ struct WallsTests {
             "RelayStore": [
                 "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords", "CLinux", "CSQLite", "Glibc",
             ],
+            "RelayPostgres": ["CPostgres", "RelayBase", "RelayPosix", "Glibc"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
