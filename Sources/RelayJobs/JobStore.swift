@@ -97,8 +97,8 @@ package protocol JobStore: AnyObject, Sendable {
     /// Unfinished jobs of each user, nil for the callers of ports; looks at every job there is, and may take its time.
     func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int]
 
-    /// Unfinished jobs by route that may be over without success by `end`, in milliseconds since 1970 UTC: the first that
-    /// expire, and of these routes the first that have failed. A bounded look.
+    /// Unfinished jobs by route that do not run and may be over without success by `end`, in milliseconds since 1970 UTC:
+    /// the first that expire, and of these routes the first that have failed. A bounded look.
     func ending(
         by end: Int64,
         of routes: [String]

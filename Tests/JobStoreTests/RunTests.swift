@@ -155,4 +155,35 @@ struct RunTests {
         #expect(known.contains { $0.number == last } && !known.contains { $0.number == 1 })
         #expect(Set(known.map(\.number)).count == known.count)
     }
+
+    @Test(
+        "A page spaces what it retries, knows what a paused route holds, and a rate says when the next one may come",
+        arguments: StoreKind.all
+    )
+    func steps(kind: StoreKind) async throws {
+        let bench = try await kind.open()
+        let ids = try await dead(bench, 3)
+        var new = run(.retry) { $0.states = [.dead] }
+        new.rate = ActionRate("60/m")
+        let began = try await begin(new, bench)
+        var step = RunStep(limit: 2, spacing: JobSpacing(first: .seconds(10), interval: .seconds(20)))
+        let first = try #require(try await bench.store.advance(began.number, by: step, at: bench.now))
+        #expect(first.report.changes.map(\.id) == Array(ids.prefix(2)) && first.run.state == .running)
+        #expect(bench.isAt(first.run.next, bench.now.wall + 2_000))
+        for (id, wait) in zip(ids, [10_000, 30_000] as [Int64]) {
+            #expect(try await bench.isAt(bench.job(id).runAt, bench.now.wall + wait))
+        }
+        let stopped = try #require(
+            try await bench.store.end(began.number, as: .stopped, by: nil, failure: nil, at: bench.now)
+        )
+        #expect(stopped.state == .stopped && stopped.count.changed == 2)
+        #expect(try await bench.store.advance(began.number, by: step, at: bench.now) == nil)
+        let waiting = try await bench.accept("paused")
+        try await bench.accept("going")
+        let hold = try await begin(run(.hold) { $0.reason = .routePaused }, bench)
+        step.pausedRoutes = ["paused"]
+        let held = try #require(try await bench.store.advance(hold.number, by: step, at: bench.now))
+        #expect(held.report.changes.map(\.id) == [waiting] && held.report.matched == 1)
+        #expect(try await bench.state(waiting) == .held)
+    }
 }
