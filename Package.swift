@@ -175,10 +175,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: [
-                "RelayClient", "RelayClientFoundation", "RelayFoundation", "RelayKit", "RelaySockets",
-                "RelayTesting",
-            ]
+            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets", "RelayTesting"]
         ),
         .testTarget(name: "TidyTests"),
         .testTarget(

@@ -43,6 +43,9 @@ public struct RelayClient: Sendable {
         )
     }
 
+    /// How many requests wait for a place.
+    package var waitingRequests: Int { pool.waiting }
+
     /// Sends a request to a route of the relay's configuration.
     ///
     /// - Parameters:

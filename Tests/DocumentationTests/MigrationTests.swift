@@ -1,4 +1,3 @@
-import RelayClient
 import RelayKit
 import RelayTesting
 import Testing
@@ -55,19 +54,5 @@ struct MigrationTests {
         let script = ScriptedTransport(.answer(202, ["x": "y"], "ok"))
         let answer = try await post([1], to: service(script, try policy()))
         #expect(answer.status == 202 && answer.text == "ok")
-    }
-
-    @Test("The first page's test tells the wait, and no time passes")
-    func firstPage() async throws {
-        var policy = try policy()
-        policy.recovery = [.backoff(on: [503])]
-        #expect(try await waitsAfterARefusal(policy) == [.seconds(2)])
-    }
-
-    @Test("The client's first page tells why it has no answer")
-    func client() async {
-        let relay = RelayClient(socketPath: "/tmp/waystation-no-such.sock")
-        #expect(await statusText(relay).contains("there is no such socket"))
-        await #expect(throws: RelayClientError.self) { try await charge("7", [], relay) }
     }
 }

@@ -15,6 +15,8 @@ func mistakes(_ service: RelayService, id: String, filter: [String: String]) asy
     let accept = Request(.get, "x", headers: [.accept: "text/plain"])  // error: "Accept"
     let token = PlainRequest<Dish>(.get, "x", headers: [.authorization: id])  // error: "Authorization"
     _ = (path, typed, dish, accept, token)
+    _ = RecoveryRule.fail(on: [.cancelled])  // error: no rule is asked about a cancelled request
+    _ = RecoveryRule.backoff(on: [.connection, .preparation])  // error: mend the request
 }
 
 // The same as it should be, and its neighbours: none of it is ambiguous.
@@ -29,6 +31,10 @@ func right(_ service: RelayService, id: String, filter: [String: String]) async 
         _ = outcome.value?.text
     }
     let rule = RecoveryRule.fail(on: [.emptyResponse, .kind(.decoding), .connection, .timeout, 404])
+    for await outcome in service.outcomes(of: ["a", "b"].map { PlainRequest<String>(.get, RequestPath($0)) })
+    {
+        _ = outcome.value
+    }
     let disposition: [RecoveryDisposition] = [.stop(Misread()), .stop(Failure("x", sent: .unknown, "x"))]
     _ = (path, typed, rule, disposition)
 }

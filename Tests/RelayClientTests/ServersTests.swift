@@ -28,9 +28,8 @@ struct ServersTests {
     func hummingbird() async throws {
         let client = relay.client
         let application = invoices(client)
-        let handler = try #require(application.router.handlers["orders/{id}/invoice"])
-        let context = Hummingbird.Context(parameters: Hummingbird.Parameters(values: ["id": "7/.."]))
-        #expect(try await handler(Hummingbird.Request(), context) == .accepted)
+        let parameters = Hummingbird.Parameters(values: ["id": "7/.."])
+        #expect(try await application.answer(at: "orders/{id}/invoice", parameters)?.status == .accepted)
         expectInvoice()
         ShutdownSignal.shared.send()
         for service in application.services { try await service.run() }
@@ -45,7 +44,7 @@ struct ServersTests {
         addInvoices(to: application, client)
         let handler = try #require(application.handlers["orders/:id/invoice"])
         let request = Vapor.Request(parameters: Vapor.Parameters(values: ["id": "7/.."]))
-        #expect(try await handler(request) == .accepted)
+        #expect(try await handler(request) as? Vapor.HTTPStatus == .accepted)
         expectInvoice()
         for handler in application.lifecycle.handlers { await handler.shutdownAsync(application) }
         let error = await #expect(throws: RelayClientError.self) { try await client.send(route: "mail") }

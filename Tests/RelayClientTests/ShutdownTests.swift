@@ -24,11 +24,15 @@ struct ShutdownTests {
         return client
     }
 
-    private func ask(_ call: String, _ client: RelayClient) async throws(RelayClientError) {
+    private func ask(
+        _ call: String,
+        _ client: RelayClient,
+        within patience: Duration = .milliseconds(20)
+    ) async throws(RelayClientError) {
         switch call {
         case "send": _ = try await client.send(route: "b")
         case "stream": _ = try await client.stream(route: "b")
-        default: try await client.keep(route: "b", key: "k", within: .milliseconds(20))
+        default: try await client.keep(route: "b", key: "k", within: patience)
         }
     }
 
@@ -63,6 +67,34 @@ struct ShutdownTests {
         relay.tell(Self.fine)
         #expect(try await first.value.text == "hello")
         #expect(relay.requests.count == 1)
+    }
+
+    @Test(
+        "A request that is cancelled while it waits in the line gives its place to another, and was never sent",
+        arguments: ["send", "stream", "keep"]
+    )
+    func cancelledInLine(call: String) async throws {
+        let client = RelayClient(socketPath: relay.path, maxConcurrentRequests: 1, maxWaitingRequests: 1)
+        let first = await held(client)
+        // Its turns come one after the other: what is asked next finds the request where it waits.
+        let caller = Caller()
+        let waiting = await caller.begin { try await ask(call, client, within: .seconds(3_600)) }
+        #expect(await caller.ask { client.waitingRequests } == 1)
+        let refused = await #expect(throws: RelayClientError.self) { try await client.send(route: "c") }
+        #expect(refused?.code == .tooManyRequests)
+        waiting.cancel()
+        let result = await waiting.result
+        let error = #expect(throws: RelayClientError.self) { try result.get() }
+        #expect(error?.code == .cancelled && error?.sent == .neverSent)
+        try #require(client.waitingRequests == 0)
+        let next = await caller.begin { _ = try await client.send(route: "c") }
+        #expect(await caller.ask { client.waitingRequests } == 1)
+        relay.tell(Self.fine)
+        #expect(try await first.value.text == "hello")
+        await relay.received(2)
+        relay.tell(Self.fine)
+        try await next.value
+        #expect(relay.requests.allSatisfy { !$0.hasPrefix("GET /r/b/") })
     }
 
     @Test("A shutdown lets what is under way end, and refuses what comes after it began")
@@ -158,6 +190,39 @@ struct ShutdownTests {
         #expect(error?.code == .shutDown)
     }
 
+    @Test(
+        "A body that ends with its connection is not whole where the client itself has ended that",
+        arguments: ["shutdown", "cancel", "relay"]
+    )
+    func cutShort(by end: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nab"
+        let relay = try StubRelay(.respond { _ in end == "relay" ? .close(head) : .stayOpen(head) })
+        let client = RelayClient(socketPath: relay.path)
+        let answer = try await client.stream(route: "a")
+        let pieces = Mutex<[UInt8]>([])
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let reading = Task {
+            for try await piece in answer {
+                pieces.withLock { $0 += piece }
+                begin.yield()
+            }
+        }
+        for await _ in begun { break }
+        switch end {
+        case "shutdown": await client.shutdown(within: .zero)
+        case "cancel": reading.cancel()
+        default: break
+        }
+        let result = await reading.result
+        #expect(pieces.withLock { $0 } == Array("ab".utf8))
+        switch end {
+        case "relay": #expect(throws: Never.self) { try result.get() }
+        default:
+            let error = #expect(throws: RelayClientError.self) { try result.get() }
+            #expect(error?.code == (end == "cancel" ? .cancelled : .shutDown))
+        }
+    }
+
     @Test("A body that broke off holds up no shutdown, though its answer is held")
     func brokenOff() async throws {
         let relay = try StubRelay(.answer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"))
@@ -183,4 +248,15 @@ struct ShutdownTests {
         }
         #expect(error?.code == .invalidRequest && error?.sent == .neverSent)
     }
+}
+
+/// Begins what it is asked to, and has it wait, before it is asked for more.
+private actor Caller {
+    func begin(_ work: @escaping @Sendable () async throws -> Void) -> Task<Void, any Error> {
+        Task { try await run(work) }
+    }
+
+    private func run(_ work: @Sendable () async throws -> Void) async throws { try await work() }
+
+    func ask<Value: Sendable>(_ question: @Sendable () -> Value) -> Value { question() }
 }

@@ -11,7 +11,7 @@ struct LoaderTests {
 
     static let failed = Failure(.httpStatus, sent: .answered, "")
 
-    @Test("A second start is refused while the first is under way, and sends nothing")
+    @Test("A second start is refused while the first is under way, and sends nothing", .clauses("T-108"))
     func refused() async throws {
         let bench = try ServiceBench([.hold, .answer(200, [], "a"), .answer(200, [], "b")])
         let loader = Loader(Self.request, from: bench.service)
@@ -80,7 +80,7 @@ struct LoaderTests {
         #expect(await states.next() == nil, "the second failure is like the first")
     }
 
-    @Test("An observer that goes, or whose task is cancelled, is heard of no more")
+    @Test("An observer that goes, or whose task is cancelled, is heard of no more", .clauses("T-108"))
     func leaving() async throws {
         let bench = try ServiceBench([])
         let loader = Loader(Self.request, from: bench.service)
@@ -101,7 +101,7 @@ struct LoaderTests {
         #expect(loader.observerCount == 0)
     }
 
-    @Test("Releasing a loader cancels its request and ends its observations")
+    @Test("Releasing a loader cancels its request and ends its observations", .clauses("T-108"))
     func released() async throws {
         let bench = try ServiceBench([.hold])
         var loader: Loader? = Loader(Self.request, from: bench.service)

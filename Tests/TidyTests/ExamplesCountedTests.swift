@@ -69,7 +69,7 @@ struct ExamplesCountedTests {
     }
 
     /// Statements and declarations that begin a line.
-    private static func count(_ lines: [Substring]) -> Int {
+    static func count(_ lines: [Substring]) -> Int {
         var open: [Character] = []
         var count = 0
         for line in lines {

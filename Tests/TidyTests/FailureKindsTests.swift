@@ -15,6 +15,28 @@ struct FailureKindsTests {
         }
     }
 
+    /// Those of the daemon's, which no program's service has.
+    private static let daemons: Set<String> = ["clientGone", "httpRequestError", "interrupted"]
+
+    @Test(
+        "Every kind of a program's failures has a word of its own in a rule's matcher, or one that says why not"
+    )
+    func words() {
+        func named(_ part: String, _ word: String) -> Set<String> {
+            let lines = Self.lines.filter { $0.contains(part) }.compactMap {
+                $0.split(separator: word).dropFirst().first
+            }
+            return Set(lines.map { String($0.prefix { $0.isLetter }) })
+        }
+        let kinds = named("    public static let ", " static let ").intersection(
+            named(" = FailureKind(.", " static let ")
+        )
+        #expect(kinds.count > 30)
+        let words = named(" = FailureMatcher.Token.kind(", " static let ")
+        let refused = named(": FailureMatcher.Token { .kind(.", " static var ")
+        #expect(kinds.subtracting(words).subtracting(refused) == Self.daemons)
+    }
+
     @Test("No kind of the relay's own is made by a name, as those of programs and configurations are")
     func named() {
         for line in Self.lines where !line.contains("///") {

@@ -138,7 +138,7 @@ struct TidyTests {
                 ".target(name: \"RelayFoundation\", dependencies: [\"RelayJSON\", \"RelayKit\"]),",
                 "name: \"RelayFoundationTests\",",
                 "dependencies: [\"RelayFoundation\", \"RelayJSON\", \"RelayKit\", \"RelayTestSupport\"]",
-                "\"RelayClient\", \"RelayClientFoundation\", \"RelayFoundation\", \"RelayKit\", \"RelaySockets\",",
+                "dependencies: [\"RelayFoundation\", \"RelayKit\", \"RelaySockets\", \"RelayTesting\"]",
             ]
         )
         #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
@@ -153,7 +153,8 @@ struct TidyTests {
         }
         #expect(
             found == [
-                "Sources/RelayDoors/RelayMiddleware.swift", "Sources/RelaySockets/RelayService+Sockets.swift",
+                "Sources/RelayDoors/FunctionMiddleware.swift", "Sources/RelayDoors/RelayMiddleware.swift",
+                "Sources/RelaySockets/RelayService+Sockets.swift",
             ]
         )
     }

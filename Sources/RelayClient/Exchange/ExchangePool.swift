@@ -46,6 +46,9 @@ final class ExchangePool: Sendable {
         self.life = life
     }
 
+    /// How many exchanges wait for a place.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// Begins an exchange, runs `work` for it on a thread as soon as there is a place, and gives what it made.
     ///
     /// Cancelling the task hangs up, and gives up the wait for a place at once; a shutdown does the same. The wait ends

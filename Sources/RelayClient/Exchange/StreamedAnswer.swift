@@ -110,7 +110,8 @@ package final class StreamedAnswer: Sendable {
             var buffer = reading?.first ?? []
             reading?.first = []
             if buffer.isEmpty, try reading?.connection.receive(into: &buffer) == false {
-                guard reading?.decoder.connectionClosed() ?? true else {
+                // A body that ends with its connection has no other end, and this end may be our own.
+                guard reading?.decoder.connectionClosed() ?? true, canceller.reason == nil else {
                     throw .lost("in the middle of its body")
                 }
                 return

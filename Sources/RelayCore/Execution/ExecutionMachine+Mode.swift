@@ -115,14 +115,17 @@ extension ExecutionMachine {
         return min(recovery.deadline, moment.now.advanced(by: Self.longestHoldOfRun))
     }
 
+    /// Whether an earlier attempt was more than held back, or refused, by a rule of the relay's own.
+    package var hasSent: Bool {
+        recovery.attempts.dropLast().contains { $0.failure?.isOwnRefusal != true }
+    }
+
     /// The attempt as it asks for leave; `slotIndex` is the upstream, as an index, with which it has a turn.
     ///
     /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
     mutating func asking(_ moment: Moment, hasBudget: Bool, slotIndex: Int?) -> RouteTrafficMachine.Asking {
         let isElsewhere = recovery.attempts.count > 1
-        // A request whose earlier attempts were all held back, or refused, has sent nothing before.
-        let hasSent =
-            isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isOwnRefusal != true }
+        let hasSent = isElsewhere && hasSent
         let kind: RouteTrafficMachine.Kind =
             if hasBudget { .retry } else if hasSent { .another } else {
                 recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first

@@ -1,5 +1,6 @@
 public import RelayBase
 public import RelayJSON
+public import RelayRoute
 
 // The first attempts of somebody who does not know better yet: not available, so that the compiler names the mend.
 extension RequestPath {
@@ -72,4 +73,14 @@ extension String {
     /// Written as text: `"User-Agent"`.
     @available(*, unavailable, message: "a header's name is written as text: \"User-Agent\"")
     public static var userAgent: String { "User-Agent" }
+}
+
+// Two kinds that no rule is asked about, so that a rule for them would never act.
+extension FailureMatcher.Token {
+    /// A cancelled request is over.
+    @available(*, unavailable, message: "no rule is asked about a cancelled request: see whoever awaits it")
+    public static var cancelled: FailureMatcher.Token { .kind(.cancelled) }
+    /// Such a request is over before anything is sent.
+    @available(*, unavailable, message: "no rule is asked about what cannot be sent: mend the request")
+    public static var preparation: FailureMatcher.Token { .kind(.preparation) }
 }

@@ -60,6 +60,8 @@ extension FailureMatcher.Token {
     public static let breakerOpen = FailureMatcher.Token.kind(.breakerOpen)
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
     public static let rateLimited = FailureMatcher.Token.kind(.rateLimited)
+    /// The network is constrained, and the request or its route sends nothing then.
+    public static let networkConstrained = FailureMatcher.Token.kind(.networkConstrained)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureMatcher.Token.kind(.credentialsFailed)
     /// The job's time was up.

@@ -11,12 +11,12 @@ struct RelayLifecycle: Service {
 }
 
 /// A program that sends an invoice for an order, however often it is asked to.
-func invoices(_ relay: RelayClient) -> Hummingbird.Application {
+func invoices(_ relay: RelayClient) -> some Hummingbird.ApplicationProtocol {
     let router = Hummingbird.Router()
     router.post("orders/{id}/invoice") { request, context in
         let id = try context.parameters.require("id")
         try await relay.keep(route: "mail", path: "invoices/\(id)", key: "invoice-\(id)")
-        return .accepted
+        return Hummingbird.Response(status: .accepted)
     }
     var application = Hummingbird.Application(router: router)
     application.addServices(RelayLifecycle(relay: relay))

@@ -1,4 +1,4 @@
-// Declarations in the shape of hummingbird 2.15 and swift-service-lifecycle 2.8: as much as the article touches.
+// Declarations in the shape of hummingbird 2 and swift-service-lifecycle 2: as much as the article touches.
 import Synchronization
 
 protocol Service: Sendable {
@@ -15,6 +15,16 @@ enum Hummingbird {
         static let accepted = Status(code: 202)
     }
 
+    protocol ResponseGenerator: SendableMetatype {
+        func response() -> Response
+    }
+
+    struct Response: ResponseGenerator, Sendable {
+        let status: Status
+
+        func response() -> Response { self }
+    }
+
     struct Request: Sendable {}
 
     struct Parameters: Sendable {
@@ -28,25 +38,49 @@ enum Hummingbird {
         }
     }
 
-    struct Context: Sendable {
+    protocol RequestContext: Sendable {
+        var parameters: Parameters { get }
+
+        init(parameters: Parameters)
+    }
+
+    struct BasicRequestContext: RequestContext {
         let parameters: Parameters
     }
 
-    final class Router {
-        typealias Handler = @Sendable (Request, Context) async throws -> Status
+    final class Router<Context: RequestContext> {
+        private(set) var handlers: [String: @Sendable (Request, Context) async throws -> Response] = [:]
 
-        private(set) var handlers: [String: Handler] = [:]
+        init(context: Context.Type = BasicRequestContext.self) {}
 
-        func post(_ path: String, use handler: @escaping Handler) { handlers[path] = handler }
+        @discardableResult
+        func post<Output: ResponseGenerator>(
+            _ path: String = "",
+            use handler: @Sendable @escaping (Request, Context) async throws -> Output
+        ) -> Self {
+            handlers[path] = { try await handler($0, $1).response() }
+            return self
+        }
     }
 
-    struct Application {
-        let router: Router
+    protocol ApplicationProtocol {
+        var services: [any Service] { get }
+
+        /// The answer of the handler at that path, for a test.
+        func answer(at path: String, _ parameters: Parameters) async throws -> Response?
+    }
+
+    struct Application<Context: RequestContext>: ApplicationProtocol {
+        private let router: Router<Context>
         private(set) var services: [any Service] = []
 
-        init(router: Router) { self.router = router }
+        init(router: Router<Context>) { self.router = router }
 
         mutating func addServices(_ services: any Service...) { self.services += services }
+
+        func answer(at path: String, _ parameters: Parameters) async throws -> Response? {
+            try await router.handlers[path]?(Request(), Context(parameters: parameters))
+        }
     }
 }
 

@@ -1,11 +1,19 @@
-// Declarations in the shape of vapor 4.115: as much as the article touches.
+// Declarations in the shape of vapor 4: as much as the article touches.
 protocol LifecycleHandler: Sendable {
     func shutdownAsync(_ application: Vapor.Application) async
 }
 
 enum Vapor {
-    enum HTTPStatus: Sendable {
+    protocol AsyncResponseEncodable: SendableMetatype {}
+
+    enum HTTPStatus: AsyncResponseEncodable, Sendable {
         case accepted
+    }
+
+    struct PathComponent: ExpressibleByStringLiteral {
+        let text: String
+
+        init(stringLiteral text: String) { self.text = text }
     }
 
     struct Parameters: Sendable {
@@ -30,13 +38,18 @@ enum Vapor {
             func use(_ handler: any LifecycleHandler) { handlers.append(handler) }
         }
 
-        typealias Handler = @Sendable (Request) async throws -> HTTPStatus
+        typealias Handler = @Sendable (Request) async throws -> any AsyncResponseEncodable
 
         let lifecycle = Lifecycle()
         private(set) var handlers: [String: Handler] = [:]
 
-        func post(_ path: String..., use handler: @escaping Handler) {
-            handlers[path.joined(separator: "/")] = handler
+        @discardableResult
+        func post<Response: AsyncResponseEncodable>(
+            _ path: PathComponent...,
+            use closure: @Sendable @escaping (Request) async throws -> Response
+        ) -> Self {
+            handlers[path.map(\.text).joined(separator: "/")] = { try await closure($0) }
+            return self
         }
     }
 }

@@ -1,4 +1,4 @@
-// Declarations in the shape of async-http-client 1.26 and swift-nio 2.83: as much as the glue touches.
+// Declarations in the shape of async-http-client 1 and swift-nio 2: as much as the glue touches.
 import Synchronization
 
 struct HTTPMethod: Sendable {

@@ -1,4 +1,4 @@
-// Declarations in the shape of swift-http-types 1.4: as much as the glue touches.
+// Declarations in the shape of swift-http-types 1: as much as the glue touches.
 enum HTTPTypes {
     struct HTTPField: Sendable {
         struct Name: Sendable, Hashable {

@@ -1,4 +1,4 @@
-// Declarations in the shape of swift-openapi-runtime 1.8: as much as the glue touches.
+// Declarations in the shape of swift-openapi-runtime 1: as much as the glue touches.
 import FoundationEssentials
 
 final class HTTPBody: Sendable {
