@@ -74,6 +74,11 @@ let package = Package(
         // The way to PostgreSQL. CPostgres opens libpq when it is asked to: nothing is linked.
         .target(name: "CPostgres"),
         .target(name: "RelayPostgres", dependencies: ["CPostgres", "RelayBase", "RelayPosix"]),
+        // The store of several daemons: one PostgreSQL database.
+        .target(
+            name: "RelayFleet",
+            dependencies: ["RelayBase", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayRecords"]
+        ),
         .target(
             name: "RelaySystemd",
             dependencies: ["CLinux", "CSystemd", "RelayBase", "RelayJSON", "RelayPosix"]
@@ -226,7 +231,23 @@ let package = Package(
         // The promises of every job store.
         .testTarget(
             name: "JobStoreTests",
-            dependencies: ["RelayBase", "RelayJobs", "RelayStoreBench", "RelayTestSupport"]
+            dependencies: [
+                "RelayBase", "RelayFleetBench", "RelayJobs", "RelayStoreBench", "RelayTestSupport",
+            ]
+        ),
+        .target(
+            name: "RelayFleetBench",
+            dependencies: [
+                "PostgresTestSupport", "RelayFleet", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayTestSupport",
+            ],
+            path: "Tests/RelayFleetBench"
+        ),
+        .testTarget(
+            name: "RelayFleetTests",
+            dependencies: [
+                "RelayBase", "RelayFleetBench", "RelayFleet", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayRecords",
+                "RelayTestSupport",
+            ]
         ),
         // A PostgreSQL of the tests' own, and the pooler before it.
         .target(

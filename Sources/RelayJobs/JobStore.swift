@@ -171,6 +171,11 @@ package struct JobStoreEvents: Sendable {
     package var notice: @Sendable (String) -> Void = { _ in }
     /// Takes the end of such a trouble.
     package var relief: @Sendable (String) -> Void = { _ in }
+    /// Jobs that run here and that somebody elsewhere has asked to end, or that are no longer this process's: whoever holds
+    /// their claim should end it.
+    package var asked: @Sendable ([JobID]) -> Void = { _ in }
+    /// The pauses in force, where somebody elsewhere has changed them.
+    package var paused: @Sendable ([String: RoutePause]) -> Void = { _ in }
     /// Jobs ended that no settlement, no action and no sweep answers for, and that is on disk.
     package var ended: @Sendable ([JobChange]) -> Void = { _ in }
     /// Something has changed on disk that is no sweep's doing; called for every transaction, so it has to be quick.

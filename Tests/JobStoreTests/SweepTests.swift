@@ -27,7 +27,7 @@ struct SweepTests {
 
     @Test(
         "Jobs that are over lose their bodies, and go, so many at once and no more",
-        arguments: StoreKind.all,
+        arguments: StoreKind.all(.removesSingly),
         End.allCases
     )
     func steps(kind: StoreKind, end: End) async throws {

@@ -34,6 +34,7 @@ struct WallsTests {
                 "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords", "CLinux", "CSQLite", "Glibc",
             ],
             "RelayPostgres": ["CPostgres", "RelayBase", "RelayPosix", "Glibc"],
+            "RelayFleet": ["RelayBase", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayRecords"],
             "RelaySystemd": ["RelayBase", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc"],
             "RelayClient": ["RelayBase", "RelayHTTP", "RelayInterface", "RelayJSON", "RelayPosix", "Glibc"],
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],

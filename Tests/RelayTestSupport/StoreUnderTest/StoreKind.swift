@@ -38,6 +38,19 @@ package struct StoreCapabilities: OptionSet, Sendable {
     package static let spools = StoreCapabilities(rawValue: 8)
     /// A sweep tells for how long it has nothing to see to.
     package static let rests = StoreCapabilities(rawValue: 16)
+    /// A sweep removes each job by itself and counts it; of others those that are gone are only not shown any more.
+    package static let removesSingly = StoreCapabilities(rawValue: 32)
+    /// A job is claimed with its acceptance whenever no other one of its route waits; elsewhere it may wait all the same.
+    package static let birthsExactly = StoreCapabilities(rawValue: 64)
 
-    package static let all: StoreCapabilities = [.survives, .stillClock, .wallSteps, .spools, .rests]
+    /// Its counts and ages are exact; elsewhere they are to the minute.
+    package static let countsExactly = StoreCapabilities(rawValue: 128)
+
+    /// Users and urgencies have their turns to the job; elsewhere one may have its turn a claim later.
+    package static let turnsExactly = StoreCapabilities(rawValue: 256)
+
+    package static let all: StoreCapabilities = [
+        .survives, .stillClock, .wallSteps, .spools, .rests, .removesSingly, .birthsExactly, .countsExactly,
+        .turnsExactly,
+    ]
 }

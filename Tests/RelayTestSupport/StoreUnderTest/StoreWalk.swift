@@ -52,6 +52,8 @@ package struct StoreWalk {
     package func crash(after milliseconds: Int64 = 1_000) async throws {
         try await tested.reopen(after: milliseconds)
         try await model.reopen(after: milliseconds)
+        // Of those that are only not shown any more a store knows by its first sweep.
+        if !capabilities.contains(.removesSingly) { try await sweep() }
     }
 
     /// Changes the form of one of the last jobs.
@@ -65,6 +67,10 @@ package struct StoreWalk {
         var job = tested.newJob(route, body: String(repeating: "x", count: roll(50)))
         job.record.priority = UInt8(roll(8))
         if roll(4) > 0 { job.record.submitter = JobRecord.Submitter(user: UInt32(roll(3)), unit: nil) }
+        if !capabilities.contains(.turnsExactly) {
+            job.record.priority = 3
+            job.record.submitter = nil
+        }
         // Half of them are plain ones in any case.
         let mayBeOther = roll(2) == 0
         if mayBeOther, roll(3) == 0 { job.record.orderingKey = "k\(roll(3))" }
@@ -85,7 +91,7 @@ package struct StoreWalk {
                 window: .milliseconds(roll(60_000))
             )
         }
-        if roll(2) == 0 { job.upstream = "one" }
+        if roll(2) == 0, capabilities.contains(.birthsExactly) { job.upstream = "one" }
         let one = try await tested.store.enqueue([job], at: tested.now)[0]
         let other = try await model.store.enqueue([job], at: model.now)[0]
         switch (one, other) {
@@ -166,7 +172,7 @@ package struct StoreWalk {
         #expect(one.matched == other.matched && one.changes.map(\.text) == other.changes.map(\.text))
     }
 
-    private mutating func sweep() async throws {
+    private func sweep() async throws {
         var retention = Retention()
         retention.succeeded = .seconds(30)
         retention.dead = .seconds(120)
@@ -175,7 +181,8 @@ package struct StoreWalk {
         let other = try await model.store.sweep(retention, limit: 500, at: model.now)
         #expect(
             Set(one.ended.map(\.text)) == Set(other.ended.map(\.text))
-                && one.removed == other.removed && one.expunged == other.expunged
+                && (one.removed == other.removed || !capabilities.contains(.removesSingly))
+                && one.expunged == other.expunged
         )
     }
 }
@@ -190,9 +197,15 @@ extension StoreWalk {
             $0[JobCounters.Group(route: $1.record.route, state: $1.state), default: 0] += 1
         }
         let counters = try await tested.store.counters(at: tested.now, withDue: true)
-        #expect(counters.counts.filter { $0.value != 0 } == counted, "\(place)")
         let others = try await model.store.counters(at: model.now, withDue: true)
-        #expect(others.counts == counters.counts && others.ages == counters.ages, "\(place)")
+        // Where counts are to the minute, so are those of jobs that have succeeded and are gone.
+        func exact(_ counts: [JobCounters.Group: Int]) -> [JobCounters.Group: Int] {
+            counts.filter { group, count in
+                count != 0 && (group.state != .succeeded || capabilities.contains(.countsExactly))
+            }
+        }
+        #expect(exact(counters.counts) == exact(counted), "\(place)")
+        #expect(exact(others.counts) == exact(counters.counts) && others.ages == counters.ages, "\(place)")
         #expect(others.next == counters.next, "\(place)")
         // By a clock that has stepped, or a date that was over, they have been due for longer or not as long.
         #expect(Set(others.due.keys) == Set(counters.due.keys), "\(place)")
@@ -202,7 +215,7 @@ extension StoreWalk {
             others.oldest.mapValues { $0 / 60_000 } == counters.oldest.mapValues { $0 / 60_000 },
             "\(place)"
         )
-        for (route, time) in counters.oldest {
+        for (route, time) in counters.oldest where capabilities.contains(.countsExactly) {
             #expect(
                 left.contains { $0.record.route == route && !$0.state.isTerminal && $0.createdAt == time },
                 "\(place)"

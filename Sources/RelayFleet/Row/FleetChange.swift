@@ -1,0 +1,180 @@
+import RelayBase
+import RelayJobs
+import RelayPostgres
+import RelayRecords
+
+/// A change of a job on its way to the database: it takes effect if nobody else has made the change of this number.
+struct FleetChange: Sendable {
+    let before: FleetRow
+    var after: FleetStanding
+    /// Attempts that go on record with it.
+    var attempts: [Attempt] = []
+    var action: ActionRecord?
+    var answer: StoredAnswer?
+    /// Whether the job is removed with it.
+    var isDrop = false
+    /// The generation that holds the claim then; nil when the job does not run.
+    var generation: Int64?
+
+    init(_ before: FleetRow, _ after: FleetStanding) {
+        self.before = before
+        self.after = after
+        if after.machine.state == .running { generation = before.generation }
+    }
+
+    var n: Int32 { before.n + 1 }
+
+    /// Whether nothing waits for the job any more after it.
+    var isEnd: Bool { isDrop || after.machine.state.isTerminal }
+
+    /// The job as it stands once the change is made.
+    var row: FleetRow {
+        var row = before
+        (row.n, row.standing, row.generation) = (n, after, generation)
+        return row
+    }
+
+    /// Where it waits after the change.
+    func lane(at now: Int64) -> FleetStatements.Lane {
+        isDrop ? .none : FleetStatements.Lane(after.machine, at: now)
+    }
+}
+
+extension FleetStatements.Lane {
+    /// How much longer than it has an entry a job may have been due, in milliseconds, to go with those that come now.
+    static let lateness: Int64 = 300
+
+    init(_ machine: JobStateMachine, at now: Int64) {
+        switch machine.state {
+        case .scheduled: self = .deferred
+        case _ where !machine.isReady: self = .none
+        case _ where machine.runAt > now: self = .deferred
+        case _ where machine.runAt < now - Self.lateness: self = .early
+        default: self = .ready
+        }
+    }
+}
+
+extension FleetStatements {
+    /// The statement that makes the changes, which are of different jobs.
+    func change(_ changes: [FleetChange], ready: Int16, tally: Int16, at now: Int64) -> PostgresStatement {
+        let empty: [[UInt8]?] = []
+        var (attempts, actions, heads, bodies) = (empty, empty, empty, empty)
+        for change in changes {
+            let id = change.before.id
+            attempts.append(
+                FleetContent.sealed(change.attempts, after: change.before.standing.machine.attempts, for: id)
+            )
+            actions.append(change.action.map { [$0].sealed(at: 0) })
+            heads.append(change.answer?.sealedHead(at: 0))
+            if case .bytes(let bytes)? = change.answer?.body {
+                bodies.append(FleetContent.sealed(bytes, for: id))
+            } else {
+                bodies.append(nil)
+            }
+        }
+        return PostgresStatement(
+            change,
+            [
+                .int16(ready), .int16(tally),
+                .int16s(changes.map(\.before.slot)),
+                .int64s(changes.map(\.before.seq)),
+                .int32s(changes.map(\.n)),
+                .int16s(
+                    changes.map {
+                        $0.isDrop ? Int16(FleetRow.movedState) : Int16($0.after.machine.state.rawValue)
+                    }
+                ),
+                .optionalInt64s(changes.map(\.generation)),
+                .bytesArray(changes.map { $0.after.sealed(for: $0.before.id) }),
+                .optionalBytesArray(attempts), .optionalBytesArray(actions), .optionalBytesArray(heads),
+                .optionalBytesArray(bodies),
+                .int16s(changes.map { $0.lane(at: now).rawValue }),
+                .int64s(changes.map(\.after.machine.runAt)),
+                .int32s(changes.map(\.before.route)),
+                .int64s(changes.map(\.before.party)),
+                .int16s(changes.map(\.before.urgency)),
+                .int16s(changes.map { Int16($0.before.standing.machine.state.rawValue) }),
+                .int32s(changes.map(\.before.minute)),
+                .int32s(changes.map(\.before.countedMinute)),
+                .int32s(changes.map(\.row.countedMinute)),
+                .optionalBytesArray(changes.map { $0.answer.flatMap { FleetPiece.name(of: $0.body) } }),
+            ]
+        )
+    }
+}
+
+extension FleetStatements {
+    /// The statements that erase what changes leave no right to be there, where these were made: they follow them in the
+    /// transaction.
+    func erasures(of changes: [FleetChange]) -> [PostgresStatement] {
+        let requests = changes.filter { $0.isDrop || $0.before.standing.hasBody && !$0.after.hasBody }
+        let answers = changes.filter {
+            $0.isDrop || $0.before.standing.hasAnswerBody && !$0.after.hasAnswerBody
+        }
+        var statements: [PostgresStatement] = []
+        if !requests.isEmpty {
+            let records = requests.map { change in
+                StoredRecord(change.before.record.expunged, bodyLength: change.before.bodyLength).sealed()
+            }
+            statements.append(
+                PostgresStatement(
+                    """
+                    DELETE FROM \(s).piece p USING \(s).job j,
+                    unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
+                    WHERE j.slot = x.slot AND j.seq = x.seq AND p.body = j.pieces AND \(isMade)
+                    """,
+                    places(requests)
+                )
+            )
+            statements.append(
+                PostgresStatement(
+                    """
+                    UPDATE \(s).job j SET body = NULL, file = NULL, pieces = NULL, record = x.record
+                    FROM unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[], $5::bytea[])
+                    AS x(slot, seq, n, standing, record) WHERE j.slot = x.slot AND j.seq = x.seq AND \(isMade)
+                    """,
+                    places(requests) + [.bytesArray(records)]
+                )
+            )
+        }
+        if !answers.isEmpty {
+            statements.append(
+                PostgresStatement(
+                    """
+                    DELETE FROM \(s).piece p USING \(s).change j,
+                    unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
+                    WHERE j.slot = x.slot AND j.seq = x.seq AND p.body = j.pieces AND \(isMade)
+                    """,
+                    places(answers)
+                )
+            )
+            statements.append(
+                PostgresStatement(
+                    """
+                    UPDATE \(s).change j SET body = NULL, pieces = NULL
+                    FROM unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
+                    WHERE j.slot = x.slot AND j.seq = x.seq AND coalesce(j.body, j.pieces) IS NOT NULL AND \(isMade)
+                    """,
+                    places(answers)
+                )
+            )
+        }
+        return statements
+    }
+
+    private var isMade: String {
+        """
+        EXISTS (SELECT FROM \(s).change c WHERE c.slot = x.slot AND c.seq = x.seq AND c.n = x.n
+        AND c.standing = x.standing)
+        """
+    }
+
+    private func places(_ changes: [FleetChange]) -> [PostgresValue] {
+        [
+            .int16s(changes.map(\.before.slot)), .int64s(changes.map(\.before.seq)),
+            .int32s(changes.map(\.n)),
+            .bytesArray(changes.map { $0.after.sealed(for: $0.before.id) }),
+        ]
+    }
+}

@@ -1,0 +1,44 @@
+package import RelayPostgres
+
+/// How a node reaches its database, and by which name it is known there.
+package struct FleetOptions: Sendable {
+    package var database: PostgresSettings
+    /// The name of the node, one of its kind.
+    package var node: String
+    /// A random text that lies beside the lock file of the state directory: who has it is the node.
+    package var identity: String
+    /// The id of the machine, for words.
+    package var machine: String
+    package var version: String
+    package var lease: Duration = .seconds(30)
+    /// Connections at most.
+    package var connections = 4
+    /// Whether a server is used that may lose what it has committed.
+    package var acceptsRisk = false
+    /// How long a statement may take.
+    package var patience: Duration = .seconds(5)
+    /// The slots that its schema was made with.
+    package var slots = FleetSchema.Slots()
+    /// The expression for the database's present in milliseconds since 1970 UTC; tests move it.
+    package var databaseClock = FleetStatements.clock
+    /// The same as it is known here; nil reckons it from the replies.
+    package var present: (@Sendable () -> Int64)?
+    /// Nanoseconds of a clock that counts while the machine sleeps.
+    package var clock: @Sendable () -> Int64
+
+    package init(
+        database: PostgresSettings,
+        node: String,
+        identity: String,
+        machine: String,
+        version: String,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        self.database = database
+        self.node = node
+        self.identity = identity
+        self.machine = machine
+        self.version = version
+        self.clock = clock
+    }
+}

@@ -1,0 +1,44 @@
+/// A node's lease: whether it may send, and whether it may take over what a dead node had.
+///
+/// Times are nanoseconds on the node's own clock, which counts while the machine sleeps (CLOCK_BOOTTIME). The lease
+/// counts from before its renewal was sent, so that by the database's clock it is never over before it is over here.
+struct LeaseMachine: Equatable, Sendable {
+    let lease: Int64
+    /// When the last renewal was sent that succeeded; nil before the first.
+    private(set) var renewedAt: Int64?
+    /// Since when there has been no gap between two leases; nil while there is none.
+    private(set) var unbrokenSince: Int64?
+    /// Whether another process has the node's name now: this one sends nothing any more.
+    private(set) var isLost = false
+
+    init(lease: Int64) { self.lease = lease }
+
+    /// A renewal sent at `sent` has succeeded.
+    mutating func renewed(sent: Int64) {
+        guard !isLost, sent >= renewedAt ?? .min else { return }
+        if !(renewedAt.map { sent < $0 + lease } ?? false) { unbrokenSince = sent }
+        renewedAt = sent
+    }
+
+    /// The database knows another generation under the node's name.
+    mutating func lost() {
+        isLost = true
+        (renewedAt, unbrokenSince) = (nil, nil)
+    }
+
+    /// When the next renewal is to be sent.
+    func next(after now: Int64) -> Int64 { renewedAt.map { $0 + lease / 3 } ?? now }
+
+    /// Whether a first byte may be sent: more than a tenth of the lease is left.
+    func maySend(at now: Int64) -> Bool {
+        guard let renewedAt else { return false }
+        return renewedAt + lease - now > lease / 10
+    }
+
+    /// Whether jobs of a node whose lease is over may be taken: after an outage every living node has a whole lease to
+    /// renew its own.
+    func mayTakeOver(at now: Int64) -> Bool {
+        guard let unbrokenSince, maySend(at: now) else { return false }
+        return now - unbrokenSince >= lease
+    }
+}

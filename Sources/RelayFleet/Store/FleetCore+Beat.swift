@@ -1,0 +1,214 @@
+import RelayBase
+import RelayJobs
+import RelayPosix
+import RelayPostgres
+
+/// The beat of a node: it renews its lease, hears what others did to its jobs, finds work, and takes over from the dead.
+extension FleetCore {
+    /// Nanoseconds between two beats: what somebody asks of a running job reaches it within a second.
+    private static let interval: ClosedRange<Int64> = 400_000_000...800_000_000
+    private static let promoted: Int64 = 500
+
+    func startBeating() {
+        guard !isBeating else { return }
+        isBeating = true
+        spawn { await $0.beat() }
+        spawn { await $0.promoteAll() }
+    }
+
+    private func beat() async {
+        var random = FastRandom()
+        while !isClosing {
+            do throws(StoreError) {
+                try await renew()
+                if lease.maySend(at: options.clock()) {
+                    try await hear()
+                    try await look()
+                    try await takeOver()
+                    if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
+                }
+            } catch { trouble(error) }
+            let wait = Int64.random(in: Self.interval, using: &random)
+            try? await loop.sleep(until: loop.currentTime() + wait)
+        }
+        isBeating = false
+    }
+
+    private func trouble(_ error: StoreError) {
+        guard error.code != .closed else { return }
+        facts.errors[error.code, default: 0] += 1
+        events.notice(error.message)
+    }
+
+    /// Renews the lease when a third of it is over.
+    private func renew() async throws(StoreError) {
+        let sent = options.clock()
+        guard sent >= lease.next(after: sent) else { return }
+        let floor = min(running.keys.min() ?? .max, acceptanceFloors.values.min() ?? .max, highestSeq)
+        let asked = steady
+        let result = try await round(
+            "renew the lease",
+            [
+                PostgresStatement(
+                    """
+                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, floor = $3, routes = $4
+                    WHERE name = $1 AND generation = $2 RETURNING \(statements.now)
+                    """,
+                    [
+                        .text(options.node), .int64(generation), .int64(floor),
+                        .int32s(Array(servedRoutes.compactMap { routes[$0] })),
+                    ]
+                )
+            ]
+        )[0]
+        guard result.count > 0 else {
+            lease.lost()
+            throw StoreError(
+                .locked,
+                "cannot renew the lease of node \(options.node): another process has the name now; nothing is sent any more"
+            )
+        }
+        observe(result.int64(0, 0), sent: asked)
+        lease.renewed(sent: sent)
+    }
+
+    /// Looks whether somebody has changed a job that runs here.
+    private func hear() async throws(StoreError) {
+        guard !running.isEmpty else { return }
+        let held = Array(running.values)
+        let result = try await round(
+            "look at running jobs",
+            [
+                PostgresStatement(
+                    """
+                    SELECT DISTINCT a.slot, a.seq FROM unnest($1::smallint[], $2::bigint[], $3::int[]) AS a(slot, seq, n)
+                    JOIN \(statements.s).change c ON c.slot = a.slot AND c.seq = a.seq AND c.n > a.n
+                    """,
+                    [.int16s(held.map(\.slot)), .int64s(held.map(\.seq)), .int32s(held.map(\.n))]
+                )
+            ]
+        )[0]
+        let seqs = Set((0..<result.count).compactMap { result.int64($0, 1) })
+        let changed = held.filter { seqs.contains($0.seq) }
+        guard !changed.isEmpty else { return }
+        var asked: [JobID] = []
+        for row in try await rows(changed) {
+            guard let known = running[row.seq] else { continue }
+            if row.standing.machine.token == known.standing.machine.token {
+                running[row.seq] = row
+                if row.standing.machine.isCancelAsked || row.standing.machine.isSuperseded {
+                    asked.append(row.id)
+                }
+            } else {
+                running[row.seq] = nil
+                asked.append(row.id)
+            }
+        }
+        if !asked.isEmpty { events.asked(asked) }
+    }
+
+    /// Looks where jobs wait that another node has accepted, and which routes are paused.
+    private func look() async throws(StoreError) {
+        let s = statements.s
+        let results = try await round(
+            "look for work",
+            [
+                PostgresStatement(
+                    """
+                    WITH RECURSIVE l AS ((SELECT route FROM \(s).ready ORDER BY route LIMIT 1) UNION ALL
+                    SELECT n.route FROM l, LATERAL (SELECT route FROM \(s).ready WHERE route > l.route ORDER BY route
+                    LIMIT 1) n) SELECT route FROM l
+                    """
+                ),
+                PostgresStatement("SELECT min(due) FROM \(s).deferred"),
+                PostgresStatement("SELECT id, name FROM \(s).route"),
+                PostgresStatement("SELECT name, head FROM \(s).ring"),
+            ]
+        )
+        takeRings(results[3])
+        for row in 0..<results[2].count {
+            if let id = results[2].int64(row, 0), let name = results[2].text(row, 1) {
+                learn(name, Int32(clamping: id))
+            }
+        }
+        nextDeferred = results[1].int64(0, 0)
+        var fresh: [String: FreshWork] = [:]
+        for row in 0..<results[0].count {
+            guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
+                let name = routeNames[route],
+                lines[route]?.low.isEmpty != false
+            else { continue }
+            guard try await hasWork(route) else { continue }
+            lines[route, default: FleetLines()].rescanAt = 0
+            fresh[name, default: FreshWork()].add(dueAt: .min, now: now)
+        }
+        if !fresh.isEmpty { events.ready(fresh) }
+        try await takePauses()
+    }
+
+    /// Whether an entry of the route is good.
+    private func hasWork(_ route: Int32) async throws(StoreError) -> Bool {
+        let result = try await round(
+            "look for work",
+            [
+                PostgresStatement(
+                    "SELECT EXISTS (SELECT FROM \(statements.s).ready r WHERE route = $1 AND \(statements.isGood("r")))",
+                    [.int32(route)]
+                )
+            ]
+        )[0]
+        return result.bool(0, 0) == true
+    }
+
+    func takePauses() async throws(StoreError) {
+        let pauses = try await readPauses()
+        guard pauses != self.pauses else { return }
+        self.pauses = pauses
+        events.paused(pauses)
+    }
+
+    /// Moves what is due to where it can be claimed.
+    private func promoteAll() async {
+        while !isClosing {
+            do throws(StoreError) {
+                while let next = nextDeferred, next <= now { if try await !promote() { break } }
+            } catch { trouble(error) }
+            let wait = min(max(1, (nextDeferred ?? .max).subtractingSaturating(now)), 100)
+            try? await loop.sleep(until: loop.currentTime() + wait * 1_000_000)
+        }
+    }
+
+    /// - Returns: whether there may be more.
+    func promote() async throws(StoreError) -> Bool {
+        // One that is under way has what is due, and nobody can see it yet.
+        while isPromoting { try? await loop.sleep(until: loop.currentTime() + 1_000_000) }
+        isPromoting = true
+        defer { isPromoting = false }
+        let (sent, floor) = (steady, deferredFloor)
+        let result = try await round(
+            "wake jobs",
+            [
+                PostgresStatement(
+                    statements.promote,
+                    [.int16(readyHead), .int16(tallyHead), .int64(floor), .int64(Self.promoted)]
+                )
+            ]
+        )[0]
+        var (taken, fresh): (Int64, [String: FreshWork]) = (0, [:])
+        for row in 0..<result.count {
+            observe(result.int64(row, 4), sent: sent)
+            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }) {
+                lines[route, default: FleetLines()].rescanAt = 0
+                if let name = routeNames[route] {
+                    fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
+                }
+            } else {
+                taken = result.int64(row, 1) ?? 0
+                if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - 1_000) }
+                nextDeferred = result.int64(row, 3)
+            }
+        }
+        if !fresh.isEmpty { events.ready(fresh) }
+        return taken >= Self.promoted
+    }
+}

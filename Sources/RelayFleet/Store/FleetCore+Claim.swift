@@ -1,0 +1,247 @@
+import RelayBase
+import RelayJobs
+import RelayPostgres
+import RelayRecords
+
+extension FleetCore {
+    /// Milliseconds for which an entry may be committed later than one that is due after it, beside how late it may be made.
+    private static let slack = FleetStatements.Lane.lateness + 100
+    /// Milliseconds after which all entries of a route are looked at again.
+    private static let rescan: Int64 = 5_000
+
+    /// Numbers that no claim has had.
+    func takeTokens(_ count: Int) -> UInt64 {
+        let first = UInt64(generation) << 32 | nextToken
+        nextToken += UInt64(count)
+        return first
+    }
+
+    /// Whether a job that comes now may be claimed with its acceptance: nothing else of its route waits, as far as is known.
+    func mayClaimNew(_ route: Int32) -> Bool {
+        !isClosing && lease.maySend(at: options.clock()) && lines[route]?.low.isEmpty != false
+            && nextDeferred ?? .max > now
+    }
+
+    /// Takes up that a job waits, here or elsewhere.
+    func note(_ row: FleetRow, _ fresh: inout [String: FreshWork]) {
+        let machine = row.standing.machine
+        guard machine.isAwaited else { return }
+        let now = now
+        if FleetStatements.Lane(machine, at: now) == .deferred {
+            nextDeferred = min(nextDeferred ?? .max, machine.runAt)
+            deferredFloor = min(deferredFloor, machine.runAt)
+            fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
+        } else {
+            lines[row.route, default: FleetLines()].wake(row.party, row.urgency, at: min(machine.runAt, now))
+            fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
+        }
+    }
+
+    func claim(_ route: String, limit: Int, upstream: String) async throws(StoreError) -> ClaimBatch {
+        var batch = ClaimBatch()
+        guard limit > 0, !isClosing, lease.maySend(at: options.clock()), let number = routes[route] else {
+            return batch
+        }
+        while let next = nextDeferred, next <= now { if try await !promote() { break } }
+        if lines[number].map({ steady >= $0.rescanAt }) ?? true { try await rescan(number) }
+        var ended: [JobChange] = []
+        var given: [FleetLines.Line: [Claim]] = [:]
+        let limit = min(limit, FleetLines.most)
+        while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count)) {
+            let found = try await claim(number, plan, upstream: upstream)
+            for (index, line) in plan.lines.enumerated() {
+                let own = found.filter { $0.turn == index }
+                for claim in own {
+                    if let claim = try await give(claim, &ended) { given[line, default: []].append(claim) }
+                }
+                lines[number]?.settle(
+                    line,
+                    isEmpty: own.count < plan.counts[index],
+                    low: (own.last?.due).map { $0 - Self.slack }
+                )
+            }
+        }
+        var byLine = given.mapValues { $0[...] }
+        for line in lines[number]?.took(given.mapValues(\.count)) ?? [] {
+            if let claim = byLine[line]?.popFirst() { batch.claims.append(claim) }
+        }
+        if !ended.isEmpty { events.ended(ended) }
+        if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try await nextDue(number) }
+        facts.operations += UInt64(batch.claims.count)
+        return batch
+    }
+
+    /// When the next job of the route is due that waits for its time.
+    private func nextDue(_ route: Int32) async throws(StoreError) -> Int64? {
+        let result = try await round(
+            "look for the next job",
+            [
+                PostgresStatement(
+                    """
+                    SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND \(statements.isGood("d"))
+                    ORDER BY due LIMIT 1
+                    """,
+                    [.int32(route)]
+                )
+            ]
+        )[0]
+        return result.count > 0 ? result.int64(0, 0) : nil
+    }
+
+    /// Looks which lines of a route there are.
+    private func rescan(_ route: Int32) async throws(StoreError) {
+        let results = try await round(
+            "look for work",
+            [PostgresStatement(statements.lines, [.int32(route)])]
+        )
+        var known = lines[route] ?? FleetLines()
+        known.forget()
+        for row in 0..<results[0].count {
+            if let party = results[0].int64(row, 0), let urgency = results[0].int64(row, 1) {
+                known.wake(party, Int16(clamping: urgency), at: .min)
+            }
+        }
+        known.rescanAt = steady + Self.rescan
+        lines[route] = known
+    }
+
+    struct Claimed {
+        let row: FleetRow
+        /// As it stood before.
+        let before: FleetStanding
+        let body: [UInt8]?
+        let file: [UInt8]?
+        let due: Int64
+        let turn: Int
+    }
+
+    private func claim(
+        _ route: Int32,
+        _ plan: FleetLines.Plan,
+        upstream: String
+    ) async throws(StoreError) -> [Claimed] {
+        let sent = steady
+        claimsUnderWay += 1
+        defer { claimsUnderWay -= 1 }
+        let results = try await claimRound(
+            [
+                PostgresStatement(
+                    statements.claim,
+                    [
+                        .int32(route), .int64(generation),
+                        .int64(Int64(bitPattern: takeTokens(plan.counts.reduce(0, +)))), .text(upstream),
+                        .int16(tallyHead), .int64s(plan.lines.map(\.party)),
+                        .int16s(plan.lines.map(\.urgency)),
+                        .int32s(plan.counts.map { Int32($0) }), .int64s(plan.lows),
+                    ]
+                )
+            ]
+        )
+        let result = results[0]
+        var claims: [Claimed] = []
+        let column = FleetRow.columnCount
+        for index in 0..<result.count {
+            observe(result.int64(index, column + 4), sent: sent)
+            guard let row = try? FleetRow(result, index) else {
+                facts.corruptRecords += 1
+                continue
+            }
+            claims.append(
+                Claimed(
+                    row: row,
+                    before: (try? FleetStanding(sealed: result.bytes(index, 8) ?? [], for: row.id))
+                        ?? row.standing,
+                    body: result.bytes(index, column),
+                    file: result.bytes(index, column + 1),
+                    due: result.int64(index, column + 2) ?? 0,
+                    turn: Int(result.int64(index, column + 3) ?? 1) - 1
+                )
+            )
+        }
+        for claim in claims { running[claim.row.seq] = claim.row }
+        return claims
+    }
+
+    /// Sends the claim; where its reply is lost, jobs may be claimed that nobody here knows of.
+    private func claimRound(_ batch: [PostgresStatement]) async throws(StoreError) -> [PostgresResult] {
+        do throws(StoreError) { return try await round("claim jobs", batch) } catch {
+            mayHoldUnknown = true
+            throw error
+        }
+    }
+
+    /// The claimed job as its caller is to send it; nil of a job whose time ran out, that another one keeps back, or whose
+    /// body is damaged.
+    private func give(_ claim: Claimed, _ ended: inout [JobChange]) async throws(StoreError) -> Claim? {
+        let row = claim.row
+        let now = now
+        if let time = row.standing.machine.expiresAt, time <= now {
+            if let row = try await takeBack(claim, { $0.expire(now: now) }) { ended.append(row.report()) }
+            return nil
+        }
+        if !row.scopes.isEmpty, try await isKeptBack(row) {
+            _ = try await takeBack(claim) { $0.block() }
+            return nil
+        }
+        let token = ClaimToken(id: row.id, position: row.seq, number: row.standing.machine.token)
+        do throws(StoreError) {
+            return Claim(token: token, job: row.job(), body: try body(of: row, claim.body, claim.file))
+        } catch {
+            facts.corruptRecords += 1
+            if let row = try await takeBack(claim, { $0.quarantine(now: now) }) { ended.append(row.report()) }
+            return nil
+        }
+    }
+
+    /// Puts a change in the place of a claim that nobody is told of.
+    private func takeBack(
+        _ claim: Claimed,
+        _ step: (inout JobStateMachine) -> Bool
+    ) async throws(StoreError) -> FleetRow? {
+        let token = claim.row.standing.machine.token
+        let changes = try await change([claim.row]) { row, _ in
+            guard row.standing.machine.token == token else { return nil }
+            var after = claim.before
+            after.machine.wake(now: self.now)
+            guard step(&after.machine) else { return nil }
+            if after.machine.state.isTerminal, after.dropsContent { after.hasBody = false }
+            return FleetChange(row, after)
+        }
+        running[claim.row.seq] = nil
+        return changes.first?.row
+    }
+
+    /// Whether an older job with its supersede key is with the upstream, or one of its ordering key stands before it.
+    private func isKeptBack(_ row: FleetRow) async throws(StoreError) -> Bool {
+        let s = statements.s
+        let scopes = row.scopes
+        func bytes(_ kind: FleetScope.Kind) -> PostgresValue {
+            .bytes(scopes.first { $0.kind == kind }?.bytes ?? [])
+        }
+        let result = try await round(
+            "look at jobs of a key",
+            [
+                PostgresStatement(
+                    """
+                    SELECT EXISTS (SELECT FROM \(s).turn t JOIN \(s).job j ON j.slot = t.slot AND j.seq = t.seq
+                    \(statements.lastChange) WHERE t.scope = $1 AND t.seq < $3 AND coalesce(c.state, j.state) = 2)
+                    OR EXISTS (SELECT FROM \(s).turn t WHERE t.scope = $2 AND t.n < (SELECT o.n FROM \(s).turn o
+                    WHERE o.scope = $2 AND o.seq = $3))
+                    """,
+                    [bytes(.supersede), bytes(.ordering), .int64(row.seq)]
+                )
+            ]
+        )[0]
+        return result.bool(0, 0) == true
+    }
+
+    func body(of row: FleetRow, _ body: [UInt8]?, _ file: [UInt8]?) throws(StoreError) -> StoredBody {
+        guard row.standing.hasBody else { return .expunged }
+        if let body { return .bytes(try FleetContent.body(sealed: body, for: row.id)) }
+        guard let file else { return .expunged }
+        do throws(RecordReader.Damage) {
+            var reader = try RecordReader(sealed: file, behind: Checksum(of: row.id))
+            return .file(try reader.bodyFile())
+        } catch { throw .damaged("the body of job \(row.id)") }
+    }
+}

@@ -1,0 +1,164 @@
+import RelayBase
+import RelayJobs
+import RelayPosix
+import RelayPostgres
+
+extension FleetCore {
+    /// Nanoseconds between two tries to open.
+    private static let pause: Int64 = 500_000_000
+
+    /// Opens the store as soon as that can be; meanwhile the reason stands in `refusal`.
+    func openAtLast() async {
+        while !isClosing, refusal != nil {
+            do throws(StoreError) {
+                try await open()
+                try await recoverOwn()
+                refusal = nil
+                startBeating()
+            } catch {
+                refusal = error
+                if error.code != .unavailable { return events.fatal(error) }
+                try? await loop.sleep(until: loop.currentTime() + Self.pause)
+            }
+        }
+    }
+
+    /// Waits for the store to be open, for a time.
+    ///
+    /// - Returns: the reason why it is not.
+    func opened(within: Duration) async -> StoreError? {
+        let end = loop.currentTime() + within.saturatedNanoseconds
+        while refusal != nil, !isClosing, loop.currentTime() < end {
+            try? await loop.sleep(until: min(end, loop.currentTime() + 10_000_000))
+        }
+        return refusal
+    }
+
+    func checkOpen() throws(StoreError) {
+        if isClosing { throw .closed }
+        if let refusal { throw refusal }
+    }
+
+    /// Takes a generation for this start, and what the database says of itself.
+    ///
+    /// - Throws: `newerSchema` where only a newer version may use the schema, `locked` while another process that has the
+    ///   node's name may hold a lease.
+    func open() async throws(StoreError) {
+        let sent = steady
+        let began = options.clock()
+        let results = try await round(
+            "open the store",
+            [
+                PostgresStatement("SELECT version, oldest, \(statements.now) FROM \(statements.s).version"),
+                PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
+                PostgresStatement("SELECT id, name FROM \(statements.s).route"),
+                PostgresStatement("SELECT \(FleetStatements.isDurable)"),
+            ]
+        )
+        guard results[0].count > 0, let oldest = results[0].int64(0, 1) else {
+            throw .away("open the store", "it has no version; run `waystation store migrate`")
+        }
+        guard oldest <= Int64(FleetSchema.version) else {
+            throw StoreError(
+                .newerSchema,
+                "cannot open the store in the database: its schema needs a newer version of waystationd; it is left as it is"
+            )
+        }
+        guard options.acceptsRisk || results[3].bool(0, 0) == true else {
+            throw .away(
+                "open the store",
+                "fsync, full_page_writes or synchronous_commit is off, so that it may lose what it has accepted; turn them on, "
+                    + "or name the risk in accept_risk"
+            )
+        }
+        observe(results[0].int64(0, 2), sent: sent)
+        takeRings(results[1])
+        for row in 0..<results[2].count {
+            if let id = results[2].int64(row, 0), let name = results[2].text(row, 1) {
+                learn(name, Int32(clamping: id))
+            }
+        }
+        try await register(began: began)
+        try await takePauses()
+    }
+
+    func takeRings(_ rings: PostgresResult) {
+        for row in 0..<rings.count {
+            let head = Int16(clamping: rings.int64(row, 1) ?? 0)
+            switch rings.text(row, 0) {
+            case "job"?: jobHead = head
+            case "ready"?: readyHead = head
+            case "tally"?: tallyHead = head
+            default: break
+            }
+        }
+    }
+
+    func learn(_ route: String, _ number: Int32) {
+        routes[route] = number
+        routeNames[number] = route
+    }
+
+    /// The number of a route, which gets one where it has none.
+    func number(of route: String) async throws(StoreError) -> Int32 {
+        if let known = routes[route] { return known }
+        let results = try await round(
+            "name a route",
+            [
+                PostgresStatement(
+                    "INSERT INTO \(statements.s).route(name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
+                    [.text(route)]
+                ),
+                PostgresStatement("SELECT id FROM \(statements.s).route WHERE name = $1", [.text(route)]),
+            ]
+        )
+        guard let id = results[1].int64(0, 0) else { throw .away("name a route", "it was not kept") }
+        learn(route, Int32(clamping: id))
+        return Int32(clamping: id)
+    }
+
+    /// Makes this process the node: its name is free, or was this node's own, or its lease is over.
+    private func register(began: Int64) async throws(StoreError) {
+        let lease = options.lease.saturatedNanoseconds / 1_000_000
+        let results = try await round(
+            "take the node's name",
+            [
+                PostgresStatement(
+                    """
+                    INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, version,
+                    routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
+                    \(statements.now) + $4, 0, $5, '{}')
+                    ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
+                    generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
+                    version = excluded.version, floor = n.floor
+                    WHERE n.identity = excluded.identity OR n.until < \(statements.now)
+                    RETURNING generation, array_to_string(former, ','), floor
+                    """,
+                    [
+                        .text(options.node), .text(options.identity), .text(options.machine), .int64(lease),
+                        .text(options.version),
+                    ]
+                ),
+                PostgresStatement(
+                    "SELECT identity, machine FROM \(statements.s).node WHERE name = $1",
+                    [.text(options.node)]
+                ),
+            ]
+        )
+        guard let number = results[0].int64(0, 0) else {
+            throw StoreError(
+                .locked,
+                "cannot take the node's name \(options.node) in the database: a daemon on the machine "
+                    + "\(results[1].text(0, 1) ?? "?") has it; give each node a name and a state directory of its own"
+            )
+        }
+        generation = number
+        (former, formerFloor) = (Self.numbers(results[0].text(0, 1)), results[0].int64(0, 2) ?? 0)
+        self.lease.renewed(sent: began)
+    }
+
+    /// Numbers that commas separate.
+    static func numbers(_ text: String?) -> [Int64] {
+        (text ?? "").parts(between: ",").compactMap { Int64($0) }
+    }
+}

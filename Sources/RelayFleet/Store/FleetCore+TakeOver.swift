@@ -1,0 +1,137 @@
+import RelayBase
+import RelayJobs
+import RelayPostgres
+
+/// Jobs whose node is dead, and claims of this node's that nobody here knows of.
+extension FleetCore {
+    private static let taken = 500
+
+    private var s: String { statements.s }
+
+    /// Takes over the jobs of nodes whose lease is over, and of earlier starts of this node.
+    func takeOver() async throws(StoreError) {
+        let own = options.node
+        let result = try await round(
+            "look for dead nodes",
+            [
+                PostgresStatement(
+                    """
+                    SELECT name, generation, floor, array_to_string(former, ',') FROM \(s).node WHERE name <> $1 AND until < \(statements.now)
+                    """,
+                    [.text(own)]
+                )
+            ]
+        )[0]
+        guard result.count > 0, lease.mayTakeOver(at: options.clock()) else { return }
+        for row in 0..<result.count {
+            guard let name = result.text(row, 0), let generation = result.int64(row, 1),
+                let floor = result.int64(row, 2)
+            else { continue }
+            let generations = Self.numbers(result.text(row, 3)) + [generation]
+            while try await recover(generations, from: floor) {}
+            // The dead node's row goes with its last job: who comes back under the name registers anew.
+            _ = try await round(
+                "forget a node",
+                [
+                    PostgresStatement(
+                        "DELETE FROM \(s).node WHERE name = $1 AND generation = $2 AND until < \(statements.now)",
+                        [.text(name), .int64(generation)]
+                    )
+                ]
+            )
+        }
+    }
+
+    /// Recovers what earlier starts of this node had claimed: whoever holds its state directory knows that they are over.
+    func recoverOwn() async throws(StoreError) {
+        guard !former.isEmpty else { return }
+        while try await recover(former, from: formerFloor) {}
+        try await removeOrphans()
+        _ = try await round(
+            "forget earlier starts",
+            [
+                PostgresStatement(
+                    "UPDATE \(s).node SET former = '{}' WHERE name = $1 AND generation = $2",
+                    [.text(options.node), .int64(generation)]
+                )
+            ]
+        )
+        former = []
+    }
+
+    /// Takes a page of the jobs that the generations have claimed through a crash.
+    ///
+    /// - Returns: whether there may be more.
+    private func recover(_ generations: [Int64], from floor: Int64) async throws(StoreError) -> Bool {
+        let result = try await round(
+            "look for jobs of a dead node",
+            [
+                PostgresStatement(
+                    """
+                    SELECT \(FleetRow.columns) FROM (
+                    (SELECT slot, seq FROM \(s).job j WHERE seq >= $1 AND generation = ANY($3::bigint[]) AND NOT EXISTS (
+                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq) LIMIT $2) UNION
+                    (SELECT slot, seq FROM \(s).change a WHERE generation = ANY($3::bigint[]) AND NOT EXISTS (
+                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n) LIMIT $2)) x
+                    JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    """,
+                    [.int64(floor), .int64(Int64(Self.taken)), .int64s(generations)]
+                )
+            ]
+        )[0]
+        let rows = all(result).filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
+        let changes = try await change(rows) { row, _ in
+            var after = row.standing
+            let begun = after.machine.begun
+            guard row.standing.machine.state == .running, after.machine.recover(now: self.now) else {
+                return nil
+            }
+            var change = FleetChange(row, after)
+            if let begun {
+                change.after.failureUpstream = begun.upstream
+                change.attempts = [Attempt(interrupted: begun, number: 0)]
+            }
+            if change.after.machine.state.isTerminal, change.after.dropsContent {
+                change.after.hasBody = false
+            }
+            return change
+        }
+        let ended = changes.filter { $0.after.machine.state.isTerminal }
+        if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
+        return rows.count >= Self.taken && !changes.isEmpty
+    }
+
+    /// Gives back the claims of this start that no reply has told of.
+    func giveBackUnknown() async throws(StoreError) {
+        guard acceptanceFloors.isEmpty, claimsUnderWay == 0 else { return }
+        mayHoldUnknown = false
+        let result = try await round(
+            "look for claims",
+            [
+                PostgresStatement(
+                    """
+                    SELECT \(FleetRow.columns) FROM (
+                    (SELECT slot, seq FROM \(s).job j WHERE seq >= $1 AND generation = $2 AND NOT EXISTS (
+                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq)) UNION
+                    (SELECT slot, seq FROM \(s).change a WHERE generation = $2 AND NOT EXISTS (
+                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n))) x
+                    JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    """,
+                    [.int64(unknownFloor), .int64(generation)]
+                )
+            ]
+        )[0]
+        let rows = all(result)
+            .filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
+        unknownFloor = highestSeq
+        _ = try await change(rows) { row, _ in
+            var after = row.standing
+            let token = after.machine.token
+            guard self.running[row.seq] == nil, after.machine.giveUp(token: token, stays: true, now: self.now)
+            else {
+                return nil
+            }
+            return FleetChange(row, after)
+        }
+    }
+}

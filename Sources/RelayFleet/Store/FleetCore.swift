@@ -1,0 +1,147 @@
+import RelayBase
+import RelayJobs
+import RelayPosix
+import RelayPostgres
+
+/// A node of a fleet: what it knows of the database and has claimed there; confined to its loop.
+final class FleetCore {
+    let loop: EventLoop
+    let options: FleetOptions
+    let pool: FleetPool
+    let events: JobStoreEvents
+    let statements: FleetStatements
+
+    var clock = FleetClock()
+    var lease: LeaseMachine
+    /// The number of this start of the node, which no other start of any node has.
+    var generation: Int64 = 0
+    /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
+    var former: [Int64] = []
+    var formerFloor: Int64 = 0
+    /// Counts the claims of this start.
+    var nextToken: UInt64 = 0
+    /// The jobs that this node has claimed, by position.
+    var running: [Int64: FleetRow] = [:]
+    /// The numbers of routes by their names, and back.
+    var routes: [String: Int32] = [:]
+    var routeNames: [Int32: String] = [:]
+    /// The slots that take what comes now.
+    var jobHead: Int16 = 0
+    var readyHead: Int16 = 0
+    /// The slot of the acceptance that is under way.
+    var acceptSlot: Int16 = 0
+    var tallyHead: Int16 = 0
+    /// By route, the lines in which something may wait.
+    var lines: [Int32: FleetLines] = [:]
+    /// From which time on entries of `deferred` are looked at: those before it are gone.
+    var deferredFloor = Int64.min
+    /// When the next entry of `deferred` is due, by the database's clock.
+    var nextDeferred: Int64?
+    var accepting = FleetQueue<PendingAcceptance>()
+    var settling = FleetQueue<PendingSettlement>()
+    var facts = StoreFacts()
+    /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
+    var keptCursor: Int64 = 0
+    var sideCursor: Int64 = 0
+    var retention = Retention()
+    /// The times before which jobs that have succeeded, and others, were over for long enough at a sweep: they are gone, though
+    /// their slot may not be emptied yet.
+    var goneSucceeded = Int64.min
+    var goneOthers = Int64.min
+    var pauses: [String: RoutePause] = [:]
+    var isClosing = false
+    /// Why the store is not open; nil once it is.
+    var refusal: StoreError? = StoreError.away("use it", "it is not connected yet")
+    /// The highest position that a reply has told of.
+    var highestSeq: Int64 = 0
+    /// For each acceptance under way, the highest position that was known before it.
+    var acceptanceFloors: [UInt64: Int64] = [:]
+    var nextRound: UInt64 = 0
+    /// Claims under way.
+    var claimsUnderWay = 0
+    /// The position from which on claims may stand in the database that nobody here holds.
+    var unknownFloor: Int64 = 0
+    /// The routes that this node serves.
+    var servedRoutes: [String] = []
+    /// Whether claims of this generation may stand in the database that nobody here holds.
+    var mayHoldUnknown = false
+    var isPromoting = false
+    /// Whether the beat goes on.
+    var isBeating = false
+
+    init(_ options: FleetOptions, _ library: PostgresLibrary, _ events: JobStoreEvents, on loop: EventLoop) {
+        self.loop = loop
+        self.options = options
+        self.events = events
+        statements = FleetStatements(
+            schema: FleetSchema(options.database.schema, options.slots),
+            now: options.databaseClock
+        )
+        lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
+        pool = FleetPool(
+            options.database,
+            library,
+            limit: options.connections,
+            patience: options.patience,
+            on: loop
+        )
+    }
+
+    /// The database's present, as it is known here.
+    var now: Int64 { options.present?() ?? clock.time(at: steady) }
+    var steady: Int64 { loop.currentTime() / 1_000_000 }
+
+    /// Starts work that nobody waits for.
+    func spawn(_ body: @escaping @Sendable (FleetCore) async -> Void) {
+        let box = LoopBound(self, loop)
+        loop.spawn { await body(box.value) }
+    }
+
+    /// Runs statements in one round trip.
+    func round(
+        _ call: String,
+        _ statements: [PostgresStatement]
+    ) async throws(StoreError) -> [PostgresResult] {
+        let patience = options.patience
+        return try await pool.use(call) { connection throws(PostgresError) in
+            try await connection.run(statements, within: patience)
+        }
+    }
+
+    /// Takes the database's time from a reply to a statement that was sent at `sent`.
+    func observe(_ time: Int64?, sent: Int64) {
+        guard let time else { return }
+        clock.observe(time, sent: sent, received: steady)
+    }
+}
+
+/// Work that goes in batches, one after the other.
+struct FleetQueue<Item> {
+    private(set) var items: [Item] = []
+    /// Whether somebody is at it.
+    var isWorked = false
+
+    var isEmpty: Bool { items.isEmpty }
+
+    mutating func add(_ item: Item) { items.append(item) }
+
+    /// Takes up to `most` of the first.
+    mutating func take(_ most: Int) -> [Item] {
+        let taken = Array(items.prefix(most))
+        items.removeFirst(taken.count)
+        return taken
+    }
+
+    mutating func putBack(_ some: [Item]) { items = some + items }
+}
+
+extension FleetCore {
+    /// Notes that positions may be given from now on that no reply has told of.
+    func beginAcceptance() -> UInt64 {
+        nextRound += 1
+        acceptanceFloors[nextRound] = highestSeq
+        return nextRound
+    }
+
+    func endAcceptance(_ round: UInt64) { acceptanceFloors[round] = nil }
+}

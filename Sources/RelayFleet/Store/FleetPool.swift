@@ -1,0 +1,123 @@
+import RelayBase
+import RelayPosix
+import RelayPostgres
+
+/// The connections of a node, up to a number; confined to its loop.
+final class FleetPool {
+    private let loop: EventLoop
+    private let library: PostgresLibrary
+    private let settings: PostgresSettings
+    private let limit: Int
+    private let patience: Duration
+    private var idle: [PostgresConnection] = []
+    /// Connections that are idle, in use or being made.
+    private(set) var count = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isClosed = false
+    /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
+    private var retryAt: Int64 = 0
+    private var failures = 0
+    private var random = FastRandom()
+    /// The words for why there is no connection; nil while there may be one.
+    private(set) var trouble: StoreError?
+    /// Called when there is a connection again after a failure.
+    var recovered: () -> Void = {}
+
+    private static let longestWait: Int64 = 1_000_000_000
+
+    init(
+        _ settings: PostgresSettings,
+        _ library: PostgresLibrary,
+        limit: Int,
+        patience: Duration,
+        on loop: EventLoop
+    ) {
+        self.settings = settings
+        self.library = library
+        self.limit = max(1, limit)
+        self.patience = patience
+        self.loop = loop
+    }
+
+    /// Lends a connection; one that is over after that is let go.
+    func use<Value>(
+        _ call: String,
+        _ body: (PostgresConnection) async throws(PostgresError) -> Value
+    ) async throws(StoreError) -> Value {
+        do throws(PostgresError) { return try await borrow(call, body) } catch {
+            throw StoreError(call, error)
+        }
+    }
+
+    /// The same for a caller that looks at the error itself.
+    func borrow<Value>(
+        _ call: String,
+        _ body: (PostgresConnection) async throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        let connection = try await take()
+        defer { giveBack(connection) }
+        return try await body(connection)
+    }
+
+    private func take() async throws(PostgresError) -> PostgresConnection {
+        while true {
+            while let connection = idle.popLast() {
+                if !connection.isOver { return connection }
+                count -= 1
+            }
+            guard !isClosed else { throw PostgresError(.lost, "the store is closed") }
+            if count < limit { return try await connect() }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    private func connect() async throws(PostgresError) -> PostgresConnection {
+        guard loop.currentTime() >= retryAt else {
+            throw PostgresError(.unreachable, trouble?.message ?? "the database cannot be reached")
+        }
+        count += 1
+        do throws(PostgresError) {
+            let connection = try await PostgresConnection.connect(
+                settings,
+                library,
+                on: loop,
+                within: patience
+            )
+            let wasAway = failures > 0
+            (failures, trouble, retryAt) = (0, nil, 0)
+            if wasAway { recovered() }
+            return connection
+        } catch {
+            count -= 1
+            failures += 1
+            trouble = StoreError("reach it", error)
+            let wait = min(Self.longestWait, 10_000_000 << Int64(min(failures, 7)))
+            retryAt = loop.currentTime() + wait / 2 + Int64.random(in: 0...wait / 2, using: &random)
+            wakeOne()
+            throw error
+        }
+    }
+
+    private func giveBack(_ connection: PostgresConnection) {
+        if connection.isOver || isClosed {
+            connection.close()
+            count -= 1
+        } else {
+            idle.append(connection)
+        }
+        wakeOne()
+    }
+
+    private func wakeOne() {
+        if !waiting.isEmpty { waiting.removeFirst().resume() }
+    }
+
+    func close() {
+        isClosed = true
+        for connection in idle { connection.close() }
+        count -= idle.count
+        idle = []
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+}

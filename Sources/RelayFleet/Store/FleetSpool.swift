@@ -1,0 +1,149 @@
+import RelayBase
+import RelayJobs
+import RelayPosix
+import RelayPostgres
+import RelayRecords
+import Synchronization
+
+/// A body on its way to rows of the database, a piece each.
+final class FleetSpool: BodySpool {
+    private let store: PostgreSQLJobStore
+    private let name: [UInt8]
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var length: UInt64 = 0
+        /// The bytes that have not made a whole piece yet.
+        var remainder: [UInt8] = []
+        var checksums: [UInt32] = []
+        var isOver = false
+    }
+
+    init(_ store: PostgreSQLJobStore) {
+        self.store = store
+        var random = SystemRandomNumberGenerator()
+        name = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    func append(_ piece: [UInt8]) async throws(StoreError) {
+        let whole = state.withLock { state in
+            state.remainder += piece
+            var whole: [[UInt8]] = []
+            while state.remainder.count >= StoredBodyFile.pieceSize {
+                whole.append(Array(state.remainder.prefix(StoredBodyFile.pieceSize)))
+                state.remainder.removeFirst(StoredBodyFile.pieceSize)
+            }
+            return whole
+        }
+        for piece in whole { try await put(piece) }
+    }
+
+    func finish() async throws(StoreError) -> StoredBodyFile {
+        let rest = state.withLock { state in
+            defer { state.remainder = [] }
+            return state.remainder
+        }
+        if !rest.isEmpty { try await put(rest) }
+        return state.withLock { state in
+            state.isOver = true
+            return StoredBodyFile(
+                name: FleetPiece.text(of: name),
+                length: state.length,
+                checksums: state.checksums
+            )
+        }
+    }
+
+    /// The rows that are there go with their slot.
+    func discard() { state.withLock { $0.isOver = true } }
+
+    private func put(_ piece: [UInt8]) async throws(StoreError) {
+        let index = try state.withLock { state throws(StoreError) in
+            guard !state.isOver else { throw StoreError(.closed, "cannot add to a body that was given up") }
+            let index = state.checksums.count
+            state.checksums.append(Checksum.of(piece, at: Int64(index)))
+            state.length += UInt64(piece.count)
+            return index
+        }
+        let name = name
+        try await store.onLoop { core throws(StoreError) in
+            try await core.put(piece, index, of: name)
+        }
+    }
+}
+
+/// The name of a body in pieces.
+enum FleetPiece {
+    private static let digits = Array("0123456789abcdef")
+
+    static func text(of name: [UInt8]) -> String {
+        String(name.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    /// Nil of a body that is in no pieces.
+    static func name(of body: StoredBody) -> [UInt8]? {
+        guard case .file(let file) = body else { return nil }
+        return name(file.name)
+    }
+
+    /// Nil of a text that names none.
+    static func name(_ text: String) -> [UInt8]? {
+        let values = text.compactMap { digits.firstIndex(of: $0) }
+        guard values.count == 32, text.utf8.count == 32 else { return nil }
+        return stride(from: 0, to: 32, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    }
+}
+
+extension FleetCore {
+    func put(_ piece: [UInt8], _ index: Int, of name: [UInt8]) async throws(StoreError) {
+        _ = try await round(
+            "keep a body",
+            [
+                PostgresStatement(
+                    "INSERT INTO \(statements.s).piece(slot, body, n, generation, bytes) VALUES ($1, $2, $3, $4, $5)",
+                    [.int16(jobHead), .bytes(name), .int32(Int32(index)), .int64(generation), .bytes(piece)]
+                )
+            ]
+        )
+    }
+
+    func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
+        let damage = StoreError(.corrupt, "cannot read piece \(index) of a body: it is not what was stored")
+        guard let name = FleetPiece.name(file.name), file.checksums.indices.contains(index) else {
+            throw damage
+        }
+        let result = try await round(
+            "read a body",
+            [
+                PostgresStatement(
+                    "SELECT bytes FROM \(statements.s).piece WHERE body = $1 AND n = $2 LIMIT 1",
+                    [.bytes(name), .int32(Int32(index))]
+                )
+            ]
+        )[0]
+        guard let piece = result.bytes(0, 0), Checksum.of(piece, at: Int64(index)) == file.checksums[index]
+        else {
+            throw damage
+        }
+        return piece
+    }
+
+    /// Removes bodies that earlier starts began and no job has.
+    func removeOrphans() async throws(StoreError) {
+        guard !former.isEmpty else { return }
+        let s = statements.s
+        _ = try await round(
+            "remove bodies that no job has",
+            [
+                PostgresStatement(
+                    """
+                    DELETE FROM \(s).piece p WHERE generation = ANY($1::bigint[])
+                    AND NOT EXISTS (SELECT FROM \(s).job j WHERE j.pieces = p.body)
+                    AND NOT EXISTS (SELECT FROM \(s).change c WHERE c.pieces = p.body)
+                    """,
+                    [.int64s(former)]
+                )
+            ]
+        )
+    }
+}
