@@ -228,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "RelayPostgresTests",
             dependencies: [
-                "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
+                "COpenSSL", "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
             ]
         ),
         .testTarget(
