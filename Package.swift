@@ -258,7 +258,7 @@ let package = Package(
         .testTarget(
             name: "RelayPostgresTests",
             dependencies: [
-                "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
+                "COpenSSL", "PostgresTestSupport", "RelayPosix", "RelayPostgres", "RelayTestSupport",
             ]
         ),
         .testTarget(
@@ -344,9 +344,10 @@ if Context.environment["RELAY_FUZZ"] != nil {
 
 // The rooms that hold memory of C or of the kernel, their tests and what is below them: Tests/run sanitizer.
 if Context.environment["RELAY_SANITIZER"] != nil {
-    let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
+    let rooms = ["RelayPosix", "RelayHTTP", "RelayPostgres", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
-        "CPage", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
+        "CPage", "CPostgres", "PostgresTestSupport",
+        "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
         "RelayJSON", "RelayTesting",
         "RelayStoreBench", "RelayTestSupport", "StoreCrasher",
     ]

@@ -34,19 +34,21 @@ final class HostilePeer: Sendable {
         /// Waits until the client has gone.
         func waitForEnd() { while receive() {} }
 
-        /// Answers to the start as PostgreSQL 15 does, up to its readiness.
-        func greet() {
-            send(message("R", [0, 0, 0, 0]))
-            for (name, value) in [
-                ("server_version", "15.0"), ("in_hot_standby", "off"),
-                ("default_transaction_read_only", "off"),
-                ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
-            ] {
-                send(message("S", Array(name.utf8) + [0] + Array(value.utf8) + [0]))
-            }
-            send(message("K", [0, 0, 0, 1, 0, 0, 0, 2]) + message("Z", Array("I".utf8)))
-        }
+        func greet() { send(HostilePeer.greeting) }
     }
+
+    /// The answers of PostgreSQL 15 to a start that needs no password, up to its readiness.
+    static let greeting: [UInt8] = {
+        var bytes = message("R", [0, 0, 0, 0])
+        for (name, value) in [
+            ("server_version", "15.0"), ("in_hot_standby", "off"),
+            ("default_transaction_read_only", "off"),
+            ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
+        ] {
+            bytes += message("S", Array(name.utf8) + [0] + Array(value.utf8) + [0])
+        }
+        return bytes + message("K", [0, 0, 0, 1, 0, 0, 0, 2]) + message("Z", Array("I".utf8))
+    }()
 
     init(_ script: @escaping Script) throws {
         let listener = try Listener.tcp(IPAddress(v4: 0x7F00_0001), port: 0)

@@ -124,6 +124,26 @@ struct HostilePeerTests {
         #expect(sent < Self.limit + 32 << 20)
     }
 
+    @Test("A message without end that nobody asked for ends the connection")
+    func unaskedFlood() async throws {
+        let piece = [UInt8](repeating: 1, count: 1 << 20)
+        let peer = try HostilePeer { session in
+            session.greet()
+            session.send(message("N", [], length: Self.giant))
+            while session.send(piece) {}
+        }
+        let library = try PostgresLibrary.open()
+        try await onLoop { loop in
+            var settings = peer.settings
+            settings.limits.answer = Self.limit
+            let connection = try await PostgresConnection.connect(settings, library, on: loop, within: ample)
+            let end = await withCheckedContinuation { continuation in
+                connection.onEnd = { continuation.resume(returning: $0) }
+            }
+            #expect(end.kind == .protocolError && end.message.contains("\(Self.limit) bytes"))
+        }
+    }
+
     @Test("Answers to what nobody asked, and none to what was asked, end the connection")
     func unasked() async throws {
         let done = message("C", Array("SELECT 0".utf8) + [0])

@@ -105,6 +105,35 @@ struct LossTests {
         }
     }
 
+    @Test(
+        "An end that is said where the commit's answer is awaited leaves it unknown, one before it does not",
+        arguments: [false, true]
+    )
+    func said(isAtCommit: Bool) async throws {
+        let end = message("E", ["SFATAL", "VFATAL", "C57P01", "Mover", ""].flatMap { Array($0.utf8) + [0] })
+        // The statement is prepared, bound and complete.
+        let done =
+            message("1", []) + message("2", []) + message("n", [])
+            + message("C", Array("INSERT 0 1".utf8) + [0])
+        let peer = try HostilePeer { session in
+            session.greet()
+            session.receive()
+            session.send(isAtCommit ? done + end : end)
+        }
+        let library = try PostgresLibrary.open()
+        let failure = try await onLoop { loop in
+            let connection = try await PostgresConnection.connect(
+                peer.settings,
+                library,
+                on: loop,
+                within: ample
+            )
+            return try await connection.failure([PostgresStatement("INSERT")])
+        }
+        #expect(failure.kind == .lost && failure.sqlState == "57P01" && failure.endsConnection)
+        #expect(failure.isUnknown == isAtCommit && failure.statement == (isAtCommit ? nil : 0))
+    }
+
     @Test("A server that does not write ends the connection, and is not connected to")
     func readOnly() async throws {
         let server = try PostgresServer.shared()
@@ -136,6 +165,17 @@ struct LossTests {
         try server.stop(.immediate)
         try server.start()
         try await Self.recovered(server)
+    }
+
+    @Test("One that nobody has any more leaves nobody at the server")
+    func letGo() async throws {
+        let server = try PostgresServer.shared()
+        try await onLoop { loop in
+            let process = try await PostgresConnection.open(server.settings(), on: loop).processID
+            let question = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+            let other = try await PostgresConnection.open(server.settings(), on: loop)
+            while try await other.run(question, [.int32(process)]).int64(0, 0) != 0 {}
+        }
     }
 
     @Test("Closing it fails what is under way, and leaves nobody at the server")

@@ -111,6 +111,7 @@ extension PostgresSession {
 
     /// Reads what is there, and goes on.
     func exchange() {
+        let batch = batches.first
         var isAlive = unsafe relay_pq_consume(raw)
         while isAlive, unsafe relay_pq_buffered(raw) > 0 { isAlive = unsafe relay_pq_consume(raw) }
         takeResults()
@@ -118,7 +119,8 @@ extension PostgresSession {
         tellNotices()
         guard end == nil else { return }
         guard isAlive else { return fail() }
-        guard !isFlooded else {
+        // An answer that is whole is none of a flood.
+        guard batch !== batches.first || !isFlooded else {
             let error = PostgresError(
                 .protocolError,
                 "\(endpoint) sent an answer of more than \(limits.answer) bytes; the connection is closed"
