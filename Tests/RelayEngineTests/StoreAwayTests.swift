@@ -82,6 +82,38 @@ struct StoreAwayTests {
         #expect(await bench.stop())
     }
 
+    @Test("So is the caller of an array, of each of its jobs")
+    func inDoubtTogether() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        await untilIdle()
+        bench.faults.writeFinally()
+        let time = bench.time
+        bench.faults.after(.enqueue) { try? await time.sleep(until: time.now().advanced(by: .seconds(10))) }
+        let admissions = [try bench.admit(), try bench.admit()]
+        let jobs = admissions.map { Result<KeptJob, Problem>.success(KeptJob($0, [])) }
+        let intake = JobIntake(bench.jobs, bench.ports)
+        let isTold = Flag()
+        let caller = Task {
+            defer { isTold.set() }
+            return await intake.keep(jobs)
+        }
+        await bench.eventually { isTold.isSet }
+        var named: [JobID?] = []
+        for answer in await caller.value {
+            guard case .failure(let problem) = answer else {
+                Issue.record("a job counts as accepted")
+                continue
+            }
+            #expect(problem.code == .acceptanceUnknown && problem.retryAfter == nil)
+            named.append(problem.job)
+        }
+        #expect(named == admissions.map(\.id))
+        await bench.eventually { bench.feed(.jobAccepted).count == 2 }
+        #expect(bench.sent.count == 2)
+        #expect(await bench.stop())
+    }
+
     @Test(
         "A settlement is asked for again, at least each second, with its answer and without another attempt",
         arguments: [away, lost]
