@@ -133,6 +133,26 @@ struct StoreAwayTests {
         #expect(await bench.stop())
     }
 
+    @Test(
+        "A run whose claim is lost meanwhile learns of it when the server is back, and tells nothing of its job"
+    )
+    func takenOver() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        bench.faults.failSettlements(Array(repeating: StoreAwayTests.away, count: 100))
+        let id = try await bench.submit()
+        await untilIdle()
+        let token = try #require(bench.faults.lastFailedSettlement?.token)
+        bench.faults.failSettlements([])
+        // Another daemon has taken the job over, and has it wait.
+        let taken = Settlement(token, .requeued(after: .seconds(3_600), nil))
+        _ = try await bench.store.settle([taken], at: JobMoment(bench.time))
+        await bench.eventually { bench.jobs.inFlight == 0 }
+        let job = try #require(try await bench.store.job(id))
+        #expect(!job.state.isTerminal && job.crashes == 0 && bench.ends.isEmpty && bench.sent.count == 1)
+        #expect(await bench.stop())
+    }
+
     @Test("A relay that is stopped waits a few seconds for the server, and keeps no task")
     func stopped() async throws {
         let bench = DurableBench { _ in .answer(200) }
