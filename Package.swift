@@ -295,7 +295,7 @@ let package = Package(
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayBase", "RelayCore", "RelayInterface", "RelayJobs",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayInterface", "RelayJobs",
                 "RelayRoute", "RelayEngine",
                 "RelayEngineBench", "RelayJSON",
                 "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",

@@ -82,6 +82,38 @@ struct StoreAwayTests {
         #expect(await bench.stop())
     }
 
+    @Test("So is the caller of an array, of each of its jobs")
+    func inDoubtTogether() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        await untilIdle()
+        bench.faults.writeFinally()
+        let time = bench.time
+        bench.faults.after(.enqueue) { try? await time.sleep(until: time.now().advanced(by: .seconds(10))) }
+        let admissions = [try bench.admit(), try bench.admit()]
+        let jobs = admissions.map { Result<KeptJob, Problem>.success(KeptJob($0, [])) }
+        let intake = JobIntake(bench.jobs, bench.ports)
+        let isTold = Flag()
+        let caller = Task {
+            defer { isTold.set() }
+            return await intake.keep(jobs)
+        }
+        await bench.eventually { isTold.isSet }
+        var named: [JobID?] = []
+        for answer in await caller.value {
+            guard case .failure(let problem) = answer else {
+                Issue.record("a job counts as accepted")
+                continue
+            }
+            #expect(problem.code == .acceptanceUnknown && problem.retryAfter == nil)
+            named.append(problem.job)
+        }
+        #expect(named == admissions.map(\.id))
+        await bench.eventually { bench.feed(.jobAccepted).count == 2 }
+        #expect(bench.sent.count == 2)
+        #expect(await bench.stop())
+    }
+
     @Test(
         "A settlement is asked for again, at least each second, with its answer and without another attempt",
         arguments: [away, lost]
@@ -98,6 +130,26 @@ struct StoreAwayTests {
         try await bench.job(id, is: .succeeded)
         #expect(bench.sent == ["/x"] && bench.faults.settlementsToFail == 0)
         #expect(bench.faults.lastSettlement?.answer?.body == .bytes([]))
+        #expect(await bench.stop())
+    }
+
+    @Test(
+        "A run whose claim is lost meanwhile learns of it when the server is back, and tells nothing of its job"
+    )
+    func takenOver() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        bench.faults.failSettlements(Array(repeating: StoreAwayTests.away, count: 100))
+        let id = try await bench.submit()
+        await untilIdle()
+        let token = try #require(bench.faults.lastFailedSettlement?.token)
+        bench.faults.failSettlements([])
+        // Another daemon has taken the job over, and has it wait.
+        let taken = Settlement(token, .requeued(after: .seconds(3_600), nil))
+        _ = try await bench.store.settle([taken], at: JobMoment(bench.time))
+        await bench.eventually { bench.jobs.inFlight == 0 }
+        let job = try #require(try await bench.store.job(id))
+        #expect(!job.state.isTerminal && job.crashes == 0 && bench.ends.isEmpty && bench.sent.count == 1)
         #expect(await bench.stop())
     }
 

@@ -27,6 +27,7 @@ package final class StoreFaults: Sendable {
     private let ofLooks = Mutex<StoreError?>(nil)
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
+    private let unsettled = Mutex<Settlement?>(nil)
     private let teller = Mutex<Teller?>(nil)
     /// A closure in a mutex gets a thunk more with each look at it.
     private struct Delay { let body: @Sendable () async -> Void }
@@ -74,6 +75,8 @@ package final class StoreFaults: Sendable {
 
     /// The settlement that the store was told last.
     package var lastSettlement: Settlement? { settled.withLock { $0 } }
+    /// The last one that failed.
+    package var lastFailedSettlement: Settlement? { unsettled.withLock { $0 } }
     package var readsToFail: Int { ofReads.withLock { $0.count } }
     package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }
     package var claimsToFail: Int { ofClaims.withLock { $0.count } }
@@ -101,7 +104,10 @@ package final class StoreFaults: Sendable {
     func begin() throws(StoreError) { if let fault = ofBegin.withLock({ $0.take() }) { throw fault } }
 
     func settle(_ settlements: [Settlement]) throws(StoreError) {
-        if let fault = ofSettlements.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+        if let fault = ofSettlements.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            unsettled.withLock { $0 = settlements.last }
+            throw fault
+        }
         settled.withLock { $0 = settlements.last }
     }
 
