@@ -72,6 +72,7 @@ extension HTTPRequest {
 
     /// Keeps a target below the upstream's base.
     func checkTarget() throws(Failure) {
+        guard mayLeadElsewhere else { return }
         let start = target.prefix(8).lowercased()
         guard !start.hasPrefix("http://"), start != "https://" else {
             throw .preparation(
@@ -86,5 +87,18 @@ extension HTTPRequest {
                 "the target leaves the upstream's base: no slash at its beginning, no \".\" and \"..\" in it"
             )
         }
+    }
+
+    /// Whether a target has to be read at length: most have nothing that an absolute URL or a dot segment needs.
+    private var mayLeadElsewhere: Bool {
+        if target.utf8.first == UInt8(ascii: "/") { return true }
+        for byte in target.utf8 {
+            switch byte {
+            case UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "%"): return true
+            case UInt8(ascii: "?"): return false
+            default: continue
+            }
+        }
+        return false
     }
 }

@@ -142,7 +142,7 @@ public final class RelayService: Sendable {
             route: route
         )
         let outcome = await run(job, id, job.original.http, request.options, began: began, total)
-        let finished = finish(outcome, job, id)
+        let finished = finish(outcome, job)
         if !observers.isEmpty {
             let told = finished.finished(job.running)
             for observer in observers {
@@ -191,12 +191,11 @@ extension RelayService {
     /// The job's outcome in the words of the request.
     private func finish<Response, ServerError>(
         _ outcome: Outcome,
-        _ job: TypedJob<Response, ServerError>,
-        _ id: JobID
+        _ job: TypedJob<Response, ServerError>
     ) -> JobOutcome<Response, ServerError> {
         func ended(_ value: Response, _ source: AnswerSource?) -> JobOutcome<Response, ServerError> {
             JobOutcome(
-                id: id.description,
+                id: job.id,
                 result: .success(value),
                 failure: nil,
                 source: source,
@@ -232,7 +231,7 @@ extension RelayService {
             if let own = own as? ServerError { error = own }
         }
         return JobOutcome(
-            id: id.description,
+            id: job.id,
             result: .failure(error),
             failure: named,
             source: nil,

@@ -8,18 +8,20 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     let original: Request<Response, ServerError>
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
-    private let id: String
+    let id: String
     private let route: String
     private let coders: Coders
     private let authentication: Authentication?
+    /// The unprepared request of the attempt under way: apart from `state`, whose type each access has to look up.
+    private let current: Mutex<HTTPRequest>
     private let state: Mutex<State>
-    /// Whether `state` has to be asked for a change; of most jobs it never has one.
+    /// Whether `state` has to be asked for a wish; of most jobs it never has one.
+    private let hasWish = Atomic<Bool>(false)
+    /// Whether `state` has to be asked for a change.
     private let hasChanged = Atomic<Bool>(false)
 
     private struct State {
         var value: Response?
-        /// The unprepared request of the attempt under way.
-        var current: HTTPRequest
         /// The wish of the strategy that was asked last; the engine decides whether it is met.
         var wish: Wish?
         /// The job as strategies have changed it since it began.
@@ -57,7 +59,8 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         self.id = id
         self.route = route.name
         authentication = route.policy.authentication
-        state = Mutex(State(value: nil, current: request.http))
+        current = Mutex(request.http)
+        state = Mutex(State())
     }
 
     var value: Response? { state.withLock { $0.value } }
@@ -91,7 +94,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
-        state.withLock { $0.current = request }
+        current.withLock { $0 = request }
         try asking { (asked) throws(Failure) in try asked.checkFlaws() }
         var prepared = request
         if hasSteps(phase) {
@@ -116,12 +119,12 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     func quickRecovery(_ failure: Failure, _ response: HTTPResponse?) -> HTTPResponse? {
         var seen = failure
         seen.response = seen.response ?? response
-        seen.request = state.withLock { $0.current }
+        seen.request = current.withLock { $0 }
         return asking { $0.quickRecovery(seen) }
     }
 
     func accept(_ response: HTTPResponse, isQuickRecovered: Bool) throws(Failure) {
-        var success = TransportSuccess(request: state.withLock { $0.current }, response: response)
+        var success = TransportSuccess(request: current.withLock { $0 }, response: response)
         success.decoder = coders.decoder
         try asking { (asked) throws(Failure) in try accept(success, isQuickRecovered, asked) }
     }
@@ -148,7 +151,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
 
     func named(_ failure: Failure) -> Failure {
         var seen = failure
-        seen.request = state.withLock { $0.current }
+        seen.request = current.withLock { $0 }
         return asking { $0.classify(seen) }
     }
 
@@ -158,7 +161,7 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
         of request: HTTPRequest,
         _ context: RecoveryContext
     ) async -> RecoveryDisposition {
-        state.withLock { $0.wish = nil }
+        if hasWish.exchange(false, ordering: .acquiringAndReleasing) { state.withLock { $0.wish = nil } }
         guard let adviser = strategy as? RequestAdviser else {
             return await strategy.recover(from: failure, of: request, context: context)
         }
@@ -183,15 +186,16 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
 
     private func wish(_ changed: Changed, of adviser: RequestAdviser) {
         state.withLock { $0.wish = Wish(rule: adviser.name, changed: changed) }
+        hasWish.store(true, ordering: .releasing)
     }
 
     /// The job as observers see it.
     var running: RunningJob {
-        RunningJob(id: id, route: route, request: state.withLock { $0.current })
+        RunningJob(id: id, route: route, request: current.withLock { $0 })
     }
 
     func attemptBegan(_ attempt: Attempt, of request: HTTPRequest) {
-        state.withLock { $0.current = request }
+        current.withLock { $0 = request }
         for observer in observers { observer.attemptBegan(attempt, of: running) }
     }
 
@@ -200,12 +204,14 @@ final class TypedJob<Response: Sendable, ServerError: FailureInitializable>: Job
     }
 
     func decided(_ attempt: Attempt) {
-        state.withLock { state in
-            guard let wish = state.wish.take(), wish.rule == attempt.rule,
-                !attempt.heldBack.contains(where: { $0.rule == wish.rule })
-            else { return }
-            state.changed = wish.changed
-            hasChanged.store(true, ordering: .releasing)
+        if hasWish.exchange(false, ordering: .acquiringAndReleasing) {
+            state.withLock { state in
+                guard let wish = state.wish.take(), wish.rule == attempt.rule,
+                    !attempt.heldBack.contains(where: { $0.rule == wish.rule })
+                else { return }
+                state.changed = wish.changed
+                hasChanged.store(true, ordering: .releasing)
+            }
         }
         for observer in observers { observer.decided(attempt, of: running) }
     }

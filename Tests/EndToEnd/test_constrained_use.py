@@ -184,6 +184,30 @@ class Use(DurableTest):
         for caller in mine + others:
             caller.close()
 
+    @unittest.skipUnless(os.geteuid() == 0, "to be another user takes root")
+    def test_those_who_are_let_go_take_turns_by_user(self):
+        relay = self.relay_of(one={"concurrency": {"max_requests": 1, "max_pending_requests": 40}})
+        self.say(relay, "on")
+        door = self.new_door()
+        self.upstream.on("/w", door, answer(200, "fine"))
+        callers = [(caller_as(user, relay.jobs), user) for user in [1001] * 8 + [1002] * 2]
+        for caller, user in callers:
+            caller.send(request("GET", "/r/one/w", [("Waystation-Constrained", "wait"), ("X-Who", str(user))]))
+        self.waits(relay, len(callers))
+        self.assertEqual(self.upstream.seen("/w"), [])
+        self.say(relay, "off")
+        self.upstream.wait_for("/w")
+        # Each looks four times a second; by then all but the first want the one permit.
+        threading.Event().wait(1.5)
+        self.assertEqual(len(self.upstream.seen("/w")), 1)
+        door.open()
+        for caller, _ in callers:
+            self.assertEqual(caller.answer().status, 200)
+            caller.close()
+        order = [seen["X-Who"] for seen in self.upstream.seen("/w")]
+        # The user with two is not behind all of the user with eight.
+        self.assertLessEqual(max(place for place, user in enumerate(order) if user == "1002"), 5, order)
+
     @staticmethod
     def is_answered(caller):
         import select

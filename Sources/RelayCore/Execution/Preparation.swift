@@ -61,7 +61,7 @@ package struct Preparation: Sendable {
 
     /// The values of the fields that make repeating the request safe.
     package var keys: [String] {
-        route.keyFields.flatMap { fields.values($0) + jobFields.values($0) }
+        isKeyed ? route.keyFields.flatMap { fields.values($0) + jobFields.values($0) } : []
     }
 
     /// The credential that the caller sends along, as it came; nil where it sends none.

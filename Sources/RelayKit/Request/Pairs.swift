@@ -10,9 +10,11 @@
 ///
 /// A dictionary has no order, so that what is made of one may have another in every run.
 public struct Pairs<Value: Sendable>: Sendable, Sequence, ExpressibleByDictionaryLiteral {
-    private let elements: [(key: String, value: Value)]
+    // Every request is made with two that have none, which cost little where the compiler sees their types.
+    @usableFromInline let elements: [(key: String, value: Value)]
 
     /// The pairs as they are written.
+    @inlinable
     public init(dictionaryLiteral elements: (String, Value)...) {
         self.elements = elements.map { (key: $0.0, value: $0.1) }
     }
