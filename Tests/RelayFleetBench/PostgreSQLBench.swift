@@ -50,6 +50,7 @@ package final class PostgreSQLBench: StoreUnderTest {
             )
             options.connections = 3
             options.slots = slots
+            options.wakesByItself = false
             options.databaseClock = clock.expression
             options.present = { [clock] in clock.time }
             self.options = options

@@ -11,6 +11,8 @@ struct FleetChange: Sendable {
     var attempts: [Attempt] = []
     var action: ActionRecord?
     var answer: StoredAnswer?
+    /// Whether it takes the place of a claim that nobody was told of: the job has not run.
+    var isUnclaimed = false
     /// Whether the job is removed with it.
     var isDrop = false
     /// The generation that holds the claim then; nil when the job does not run.

@@ -23,6 +23,8 @@ package struct FleetOptions: Sendable {
     package var databaseClock = FleetStatements.clock
     /// The same as it is known here; nil reckons it from the replies.
     package var present: (@Sendable () -> Int64)?
+    /// Whether jobs that wait for their time are looked at without being asked for; tests ask.
+    package var wakesByItself = true
     /// Nanoseconds of a clock that counts while the machine sleeps.
     package var clock: @Sendable () -> Int64
 

@@ -5,6 +5,7 @@ import RelayRecords
 
 extension FleetCore {
     func apply(_ order: ActionOrder) async throws(StoreError) -> ActionReport {
+        try await promoteDue()
         var report = ActionReport()
         let page = try await page(order.filter, .oldestFirst, order.limit, order.cursor)
         report.next = page.next

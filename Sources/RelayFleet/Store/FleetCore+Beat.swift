@@ -13,7 +13,7 @@ extension FleetCore {
         guard !isBeating else { return }
         isBeating = true
         spawn { await $0.beat() }
-        spawn { await $0.promoteAll() }
+        if options.wakesByItself { spawn { await $0.promoteAll() } }
     }
 
     private func beat() async {
@@ -171,11 +171,16 @@ extension FleetCore {
     private func promoteAll() async {
         while !isClosing {
             do throws(StoreError) {
-                while let next = nextDeferred, next <= now { if try await !promote() { break } }
+                try await promoteDue()
             } catch { trouble(error) }
             let wait = min(max(1, (nextDeferred ?? .max).subtractingSaturating(now)), 100)
             try? await loop.sleep(until: loop.currentTime() + wait * 1_000_000)
         }
+    }
+
+    /// Moves all that is due now.
+    func promoteDue() async throws(StoreError) {
+        while let next = nextDeferred, next <= now { if try await !promote() { break } }
     }
 
     /// - Returns: whether there may be more.

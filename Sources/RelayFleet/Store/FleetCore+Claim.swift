@@ -42,7 +42,7 @@ extension FleetCore {
         guard limit > 0, !isClosing, lease.maySend(at: options.clock()), let number = routes[route] else {
             return batch
         }
-        while let next = nextDeferred, next <= now { if try await !promote() { break } }
+        try await promoteDue()
         if lines[number].map({ steady >= $0.rescanAt }) ?? true { try await rescan(number) }
         var ended: [JobChange] = []
         var given: [FleetLines.Line: [Claim]] = [:]
@@ -68,6 +68,7 @@ extension FleetCore {
         if !ended.isEmpty { events.ended(ended) }
         if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try await nextDue(number) }
         facts.operations += UInt64(batch.claims.count)
+        if !batch.claims.isEmpty { events.changed() }
         return batch
     }
 
@@ -205,7 +206,9 @@ extension FleetCore {
             after.machine.wake(now: self.now)
             guard step(&after.machine) else { return nil }
             if after.machine.state.isTerminal, after.dropsContent { after.hasBody = false }
-            return FleetChange(row, after)
+            var change = FleetChange(row, after)
+            change.isUnclaimed = true
+            return change
         }
         running[claim.row.seq] = nil
         return changes.first?.row

@@ -6,7 +6,7 @@ extension FleetCore {
     func sweep(_ retention: Retention, limit: Int) async throws(StoreError) -> SweepReport {
         self.retention = retention
         var report = SweepReport()
-        while let next = nextDeferred, next <= now { if try await !promote() { break } }
+        try await promoteDue()
         func before(_ age: Duration) -> Int64 {
             now.subtractingSaturating(age.saturatedNanoseconds / 1_000_000)
         }

@@ -312,6 +312,7 @@ extension FleetCore {
         let resting = Set(
             changes.filter {
                 $0.before.standing.machine.state == .running && $0.after.machine.state != .running
+                    && !$0.isUnclaimed
             }
             .map(\.before.seq)
         )
