@@ -221,15 +221,17 @@ package final class RequestRun {
     /// When its head was there.
     private var head: Instant { began.before(by: moved) }
 
-    private func enter() {
-        guard case .new(let body) = stage else { return }
+    /// - Returns: false where the route has no room for it to wait for a permit.
+    @discardableResult
+    private func enter() -> Bool {
+        guard case .new(let body) = stage else { return true }
         if let crowd = admission.context.share?.crowd, crowd > 0, ticket == nil, isCrowding(crowd) {
             stage = .ended(Outcome(admission.context, crowding(crowd)))
-            return
+            return true
         }
         if admission.context.constrainedUse == .wait, relay.ports.isConstrained(), presentUse == .wait {
             stage = .constrained(body)
-            return
+            return true
         }
         let streams = admission.state.hasStreams && admission.wantsStream
         switch admission.state.enter(
@@ -242,8 +244,11 @@ package final class RequestRun {
             lease?.permit = consume permit
             stage = .permitted(body)
         case .queued(let ticket): stage = .queued(ticket, body)
-        case .full: stage = .ended(Outcome(admission.context, overloaded))
+        case .full:
+            stage = .ended(Outcome(admission.context, overloaded))
+            return false
         }
+        return true
     }
 
     private func start() {
@@ -376,17 +381,21 @@ extension RequestRun {
         }
         defer { withExtendedLifetime(wait) {} }
         let (time, deadline) = (relay.ports.time, admission.deadline(since: head, moved: moved))
-        while relay.ports.isConstrained() {
-            let (use, now) = (presentUse, time.now())
-            if use < .wait { break }
-            guard use == .wait, now < deadline, !Task.isCancelled else {
+        while true {
+            let now = time.now()
+            let use = relay.ports.isConstrained() ? presentUse : .send
+            let isLast = now >= deadline || Task.isCancelled
+            if use < .wait {
+                stage = .new(body)
+                // More may be let go at once than may wait for a permit: one too many keeps its place here.
+                if enter() || isLast { return }
+                stage = .constrained(body)
+            } else if use > .wait || isLast {
                 stage = .ended(Outcome(admission.context, missedNetwork(use)))
                 return
             }
             try? await time.sleep(until: min(deadline, now.advanced(by: RequestRun.look)))
         }
-        stage = .new(body)
-        enter()
     }
 
     private var presentUse: ConstrainedUse { engine.constrainedUse(of: admission.context) }

@@ -180,9 +180,26 @@ class Use(DurableTest):
             self.assertEqual(quick.ask("GET", "/r/one/x").status, 200)
         self.say(relay, "off")
         for caller in [caller for caller in mine if caller not in refused] + others:
-            self.assertEqual(caller.answer().status, 200)
+            got = caller.answer()
+            self.assertEqual(got.status, 200, got)
         for caller in mine + others:
             caller.close()
+
+    def test_who_is_let_go_while_the_route_is_full_is_not_refused(self):
+        relay = self.relay_of(one={"concurrency": {"max_requests": 1, "max_pending_requests": 2}})
+        self.say(relay, "on")
+        door = self.new_door()
+        self.upstream.on("/x", door, answer(200, "fine"))
+        ends = [self.aside(relay, "/r/one/x")]
+        self.upstream.wait_for("/x")
+        ends += [self.aside(relay, "/r/one/x") for _ in range(2)]
+        self.waits(relay, 3)
+        ends += [self.aside(relay, "/r/one/w", ("Waystation-Constrained", "wait")) for _ in range(2)]
+        self.waits(relay, 5)
+        self.say(relay, "off")
+        threading.Event().wait(0.6)
+        door.open()
+        self.assertEqual([end().status for end in ends], [200] * 5)
 
     @unittest.skipUnless(os.geteuid() == 0, "to be another user takes root")
     def test_those_who_are_let_go_take_turns_by_user(self):
