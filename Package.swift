@@ -238,14 +238,16 @@ let package = Package(
         .target(
             name: "RelayFleetBench",
             dependencies: [
-                "PostgresTestSupport", "RelayFleet", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayTestSupport",
+                "PostgresTestSupport", "RelayFleet", "RelayJobs", "RelayPosix", "RelayPostgres",
+                "RelayTestSupport",
             ],
             path: "Tests/RelayFleetBench"
         ),
         .testTarget(
             name: "RelayFleetTests",
             dependencies: [
-                "RelayBase", "RelayFleetBench", "RelayFleet", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayRecords",
+                "PostgresTestSupport", "RelayBase", "RelayFleetBench", "RelayFleet", "RelayJobs",
+                "RelayPosix", "RelayPostgres", "RelayRecords",
                 "RelayTestSupport",
             ]
         ),

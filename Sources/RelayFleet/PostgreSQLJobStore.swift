@@ -89,6 +89,17 @@ package final class PostgreSQLJobStore: JobStore {
         }
     }
 
+    /// Ends as a process does that is killed: what it has claimed stays so, and its lease runs out.
+    package func breakOff() async {
+        let core = core
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            loop.spawn {
+                core.value.breakOff()
+                continuation.resume()
+            }
+        }
+    }
+
     deinit { loop.stop() }
 }
 
@@ -291,7 +302,10 @@ extension PostgreSQLJobStore {
     }
 
     package func facts() async throws(StoreError) -> StoreFacts {
-        try await onLoop { core throws(StoreError) in core.facts }
+        let core = core
+        return await withCheckedContinuation { continuation in
+            loop.spawn { continuation.resume(returning: core.value.standing) }
+        }
     }
 
     package func pauses() async throws(StoreError) -> [String: RoutePause] {

@@ -29,7 +29,8 @@ extension FleetCore {
             var answers: [JobID: Result<EnqueueResult, StoreError>] = [:]
             for pending in batch {
                 let job = pending.job
-                if !job.staysUnawaited, job.wait?.isGivenUp == true {
+                // From here on a caller that gives up cannot know what becomes of its job.
+                if !job.lacksCapacity, job.wait?.send() == false, !job.staysUnawaited {
                     answers[job.record.id] = .success(.abandoned)
                     continue
                 }

@@ -30,6 +30,12 @@ extension FleetCore {
                 )
             }
         } catch { events.notice(error.message) }
+        breakOff()
+    }
+
+    /// Ends at once, and says so to whoever waits.
+    func breakOff() {
+        isClosing = true
         for pending in accepting.take(.max) { pending.told(.failure(.closed)) }
         for pending in settling.take(.max) { pending.told(.failure(.closed)) }
         pool.close()

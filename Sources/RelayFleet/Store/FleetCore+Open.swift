@@ -28,10 +28,18 @@ extension FleetCore {
     /// - Returns: the reason why it is not.
     func opened(within: Duration) async -> StoreError? {
         let end = loop.currentTime() + within.saturatedNanoseconds
-        while refusal != nil, !isClosing, loop.currentTime() < end {
+        while refusal?.code == .unavailable, !isClosing, loop.currentTime() < end {
             try? await loop.sleep(until: min(end, loop.currentTime() + 10_000_000))
         }
         return refusal
+    }
+
+    /// The facts, and why the database is away where it is.
+    var standing: StoreFacts {
+        var facts = facts
+        facts.absence = (refusal ?? pool.trouble)?.message
+        facts.refusesSince = facts.absence == nil ? nil : awaySince
+        return facts
     }
 
     func checkOpen() throws(StoreError) {

@@ -133,9 +133,9 @@ extension FleetCore {
                 var after = row.standing
                 let isChanged =
                     if case .running(let token) = result {
-                        after.machine.giveUp(token: token.number, stays: job.staysUnawaited, now: self.now)
+                        after.machine.giveUp(token: token.number, stays: job.staysGivenUp, now: self.now)
                     } else {
-                        !job.staysUnawaited && after.machine.cancel(now: self.now)
+                        !job.staysGivenUp && after.machine.cancel(now: self.now)
                     }
                 return isChanged ? FleetChange(row, after) : nil
             }

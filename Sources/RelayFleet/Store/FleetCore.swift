@@ -66,6 +66,8 @@ final class FleetCore {
     /// Whether claims of this generation may stand in the database that nobody here holds.
     var mayHoldUnknown = false
     var isPromoting = false
+    /// Since when the database is away, in milliseconds since 1970 UTC by this machine's clock.
+    var awaySince: Int64 = SystemClock.wall() / 1_000_000
     /// Whether the beat goes on.
     var isBeating = false
 
@@ -85,6 +87,9 @@ final class FleetCore {
             patience: options.patience,
             on: loop
         )
+        // Claims may have been made of which no reply has told.
+        pool.recovered = { [weak self] in self?.mayHoldUnknown = true }
+        pool.troubled = { [weak self] in self?.awaySince = SystemClock.wall() / 1_000_000 }
     }
 
     /// The database's present, as it is known here.

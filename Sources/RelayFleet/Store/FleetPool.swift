@@ -19,7 +19,11 @@ final class FleetPool {
     private var failures = 0
     private var random = FastRandom()
     /// The words for why there is no connection; nil while there may be one.
-    private(set) var trouble: StoreError?
+    private(set) var trouble: StoreError? {
+        didSet { if oldValue == nil, trouble != nil { troubled() } }
+    }
+    /// Called when there is no connection any more.
+    var troubled: () -> Void = {}
     /// Called when there is a connection again after a failure.
     var recovered: () -> Void = {}
 

@@ -1,0 +1,111 @@
+import PostgresTestSupport
+import RelayBase
+import RelayFleet
+import RelayFleetBench
+import RelayJobs
+import RelayTestSupport
+import Testing
+
+@Suite("A database that fails costs no job", .timeLimit(.minutes(2)))
+struct FaultTests {
+    private static func job(_ number: UInt64) -> NewJob {
+        let id = JobID(milliseconds: JobMoment.present.wall, random: (9, number))
+        return NewJob(JobRecord(id: id, route: "hooks", method: .post, target: "x"), body: .bytes([1]))
+    }
+
+    /// What the store says of a job.
+    private static func offer(
+        _ job: NewJob,
+        to store: PostgreSQLJobStore
+    ) async -> Result<EnqueueResult, StoreError> {
+        do throws(StoreError) {
+            return .success(try await store.enqueue([job], at: .present)[0])
+        } catch { return .failure(error) }
+    }
+
+    @Test(
+        "While the server is down a job is refused as unavailable, and kept again when it is back",
+        arguments: [PostgresServer.Stop.fast, .immediate]
+    )
+    func down(stop: PostgresServer.Stop) async throws {
+        let nodes = try await Nodes(PostgresServer())
+        let store = try await nodes.open("one")
+        let before = Self.job(1)
+        #expect(try await store.enqueue([before], at: .present) == [.accepted])
+        try nodes.server.stop(stop)
+        guard case .failure(let error) = await Self.offer(Self.job(2), to: store) else {
+            Issue.record("a job was accepted by a server that is down")
+            return
+        }
+        #expect(error.code == .unavailable)
+        #expect(try await store.facts().absence != nil)
+        try nodes.server.start()
+        var after = Self.job(3)
+        var number: UInt64 = 3
+        while true {
+            if case .success(let result) = await Self.offer(after, to: store) {
+                #expect(result == .accepted)
+                break
+            }
+            number += 1
+            after = Self.job(number)
+        }
+        #expect(try await store.job(before.record.id)?.state == .queued)
+        #expect(try await store.job(after.record.id)?.state == .queued)
+        #expect(try await store.facts().absence == nil)
+        await store.close()
+    }
+
+    @Test("Of jobs whose connections are cut while they are accepted, those are there that were said to be")
+    func cut() async throws {
+        let nodes = try await Nodes(PostgresServer())
+        let store = try await nodes.open("one")
+        let (said, refused) = (Notes<JobID>(), Notes<JobID>())
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<4 as Range<UInt64> {
+                group.addTask {
+                    for index in 0..<60 as Range<UInt64> {
+                        let job = Self.job(lane * 1_000 + index)
+                        switch await Self.offer(job, to: store) {
+                        case .success: said.add([job.record.id])
+                        case .failure(let error):
+                            // Of one that nobody knows of nothing is said.
+                            if error.code != .unknown { refused.add([job.record.id]) }
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                while !isOver.isSet {
+                    try nodes.server.sql(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'waystation'"
+                    )
+                }
+            }
+            for _ in 0..<4 { try await group.next() }
+            isOver.set()
+            try await group.waitForAll()
+        }
+        // The last cut may lie behind the last job.
+        while await store.opened(within: .zero) != nil { await Task.yield() }
+        var there: Set<JobID> = []
+        while true {
+            do {
+                there = Set(
+                    try await store.jobs(JobFilter(), order: .oldestFirst, limit: 1_000, after: nil).jobs.map(
+                        \.record.id
+                    )
+                )
+                break
+            } catch { await Task.yield() }
+        }
+        #expect(Set(said.values).isSubset(of: there))
+        #expect(there.isDisjoint(with: refused.values))
+        #expect(
+            !said.values.isEmpty && !refused.values.isEmpty,
+            "\(said.values.count), \(refused.values.count)"
+        )
+        await store.close()
+    }
+}
