@@ -26,7 +26,9 @@ extension RoutePause {
         return writer.sealed(at: 0)
     }
 
-    package static func read(_ bytes: [UInt8]) throws(RecordReader.Damage) -> (route: String, pause: RoutePause) {
+    package static func read(
+        _ bytes: [UInt8]
+    ) throws(RecordReader.Damage) -> (route: String, pause: RoutePause) {
         var reader = try RecordReader(sealed: bytes, at: 0)
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let route = try reader.text()

@@ -14,7 +14,7 @@ package final class Nodes: Sendable {
     private let library: PostgresLibrary
     private static let names = Atomic<Int>(0)
 
-    /// - Parameter server: one of the test's own, where the test stops it.
+    /// On the server that tests share, or one of the test's own, where the test stops it.
     package init(_ server: PostgresServer? = nil) async throws {
         self.server = try server ?? PostgresServer.shared()
         library = try PostgresLibrary.open()

@@ -13,7 +13,7 @@ struct FaultTests {
         return NewJob(JobRecord(id: id, route: "hooks", method: .post, target: "x"), body: .bytes([1]))
     }
 
-    /// What the store says of a job.
+    /// The answer of the store for a job.
     private static func offer(
         _ job: NewJob,
         to store: PostgreSQLJobStore
@@ -63,10 +63,10 @@ struct FaultTests {
         let (said, refused) = (Notes<JobID>(), Notes<JobID>())
         let isOver = Flag()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<4 as Range<UInt64> {
+            for waiting in 0..<4 as Range<UInt64> {
                 group.addTask {
                     for index in 0..<60 as Range<UInt64> {
-                        let job = Self.job(lane * 1_000 + index)
+                        let job = Self.job(waiting * 1_000 + index)
                         switch await Self.offer(job, to: store) {
                         case .success: said.add([job.record.id])
                         case .failure(let error):
@@ -88,7 +88,7 @@ struct FaultTests {
             try await group.waitForAll()
         }
         // The last cut may lie behind the last job.
-        while await store.opened(within: .zero) != nil { await Task.yield() }
+        while await store.opened(within: .zero) != nil {}
         var there: Set<JobID> = []
         while true {
             do {
@@ -98,7 +98,7 @@ struct FaultTests {
                     )
                 )
                 break
-            } catch { await Task.yield() }
+            } catch {}
         }
         #expect(Set(said.values).isSubset(of: there))
         #expect(there.isDisjoint(with: refused.values))

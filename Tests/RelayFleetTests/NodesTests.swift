@@ -34,7 +34,6 @@ struct NodesTests {
         while true {
             let batch = try await store.claim("hooks", limit: 1, upstream: "eu", at: .present)
             if let claim = batch.claims.first { return claim }
-            await Task.yield()
         }
     }
 
@@ -148,7 +147,7 @@ struct NodesTests {
         filter.ids = [id]
         let order = ActionOrder(.cancel, filter, limit: 1, by: .user(nil, isBulk: false))
         #expect(try await two.apply(order, at: .present).asked == [id])
-        while asked.values.isEmpty { await Task.yield() }
+        while asked.values.isEmpty { _ = try await one.facts() }
         #expect(asked.values == [id])
         #expect(
             try await Self.settle(one, claim, .retry(after: .seconds(9), .backoff))

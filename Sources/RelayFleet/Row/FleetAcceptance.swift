@@ -29,7 +29,9 @@ struct FleetAcceptance: Sendable {
     }
 
     /// Decides how it begins: behind another, with its first attempt, or waiting.
-    mutating func prepare(isBlocked: Bool = false, followsRunning: Bool = false, in core: FleetCore) {
+    ///
+    /// `token` gives the number of a claim; nil where it may not be claimed with its acceptance.
+    mutating func prepare(isBlocked: Bool, token next: () -> UInt64?) {
         standing.machine = JobStateMachine(
             runAt: standing.machine.runAt,
             expiresAt: job.expiresAfter.map { StoreClock.advance(created, by: $0) },
@@ -44,9 +46,8 @@ struct FleetAcceptance: Sendable {
             if standing.machine.failureKind != nil { standing.failureUpstream = past.attempts.last?.upstream }
         }
         guard let upstream = job.upstream, job.wait?.isGivenUp != true, standing.machine.isReady,
-            !followsRunning, core.mayClaimNew(route)
+            let number = next()
         else { return }
-        let number = core.takeTokens(1)
         let begun = BegunAttempt(upstream: upstream, beganAt: created)
         if standing.machine.claim(token: number, begun, now: created) { token = number }
     }
@@ -124,7 +125,7 @@ extension FleetStatements {
                 .optionalBytesArray(
                     jobs.map { FleetContent.sealed($0.job.past?.attempts ?? [], after: 0, for: $0.id) }
                 ),
-                .int16s(jobs.map { Lane($0.standing.machine, at: now).rawValue }),
+                .int16s(jobs.map { Waiting($0.standing.machine, at: now).rawValue }),
                 .int64s(jobs.map(\.standing.machine.runAt)),
                 .int64s(jobs.map { ClaimTurns.party(of: $0.job.record.submitter?.user) }),
                 .int16s(jobs.map { Int16(min($0.job.record.priority, 7)) }),

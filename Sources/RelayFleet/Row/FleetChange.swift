@@ -37,12 +37,12 @@ struct FleetChange: Sendable {
     }
 
     /// Where it waits after the change.
-    func lane(at now: Int64) -> FleetStatements.Lane {
-        isDrop ? .none : FleetStatements.Lane(after.machine, at: now)
+    func waiting(at now: Int64) -> FleetStatements.Waiting {
+        isDrop ? .none : FleetStatements.Waiting(after.machine, at: now)
     }
 }
 
-extension FleetStatements.Lane {
+extension FleetStatements.Waiting {
     /// How much longer than it has an entry a job may have been due, in milliseconds, to go with those that come now.
     static let lateness: Int64 = 300
 
@@ -91,7 +91,7 @@ extension FleetStatements {
                 .bytesArray(changes.map { $0.after.sealed(for: $0.before.id) }),
                 .optionalBytesArray(attempts), .optionalBytesArray(actions), .optionalBytesArray(heads),
                 .optionalBytesArray(bodies),
-                .int16s(changes.map { $0.lane(at: now).rawValue }),
+                .int16s(changes.map { $0.waiting(at: now).rawValue }),
                 .int64s(changes.map(\.after.machine.runAt)),
                 .int32s(changes.map(\.before.route)),
                 .int64s(changes.map(\.before.party)),
@@ -126,7 +126,7 @@ extension FleetStatements {
                     unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
                     WHERE j.slot = x.slot AND j.seq = x.seq AND p.body = j.pieces AND \(isMade)
                     """,
-                    places(requests)
+                    positions(requests)
                 )
             )
             statements.append(
@@ -136,7 +136,7 @@ extension FleetStatements {
                     FROM unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[], $5::bytea[])
                     AS x(slot, seq, n, standing, record) WHERE j.slot = x.slot AND j.seq = x.seq AND \(isMade)
                     """,
-                    places(requests) + [.bytesArray(records)]
+                    positions(requests) + [.bytesArray(records)]
                 )
             )
         }
@@ -148,7 +148,7 @@ extension FleetStatements {
                     unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
                     WHERE j.slot = x.slot AND j.seq = x.seq AND p.body = j.pieces AND \(isMade)
                     """,
-                    places(answers)
+                    positions(answers)
                 )
             )
             statements.append(
@@ -158,7 +158,7 @@ extension FleetStatements {
                     FROM unnest($1::smallint[], $2::bigint[], $3::int[], $4::bytea[]) AS x(slot, seq, n, standing)
                     WHERE j.slot = x.slot AND j.seq = x.seq AND coalesce(j.body, j.pieces) IS NOT NULL AND \(isMade)
                     """,
-                    places(answers)
+                    positions(answers)
                 )
             )
         }
@@ -172,7 +172,7 @@ extension FleetStatements {
         """
     }
 
-    private func places(_ changes: [FleetChange]) -> [PostgresValue] {
+    private func positions(_ changes: [FleetChange]) -> [PostgresValue] {
         [
             .int16s(changes.map(\.before.slot)), .int64s(changes.map(\.before.seq)),
             .int32s(changes.map(\.n)),

@@ -7,15 +7,15 @@ package import RelayPostgres
 package struct FleetMigration: Sendable {
     private let settings: PostgresSettings
     private let schema: FleetSchema
-    private let patience: Duration
+    private let statementTimeout: Duration
 
     package init(
         _ settings: PostgresSettings,
         slots: FleetSchema.Slots = FleetSchema.Slots(),
-        patience: Duration = .seconds(60)
+        statementTimeout: Duration = .seconds(60)
     ) {
         self.settings = settings
-        self.patience = patience
+        self.statementTimeout = statementTimeout
         schema = FleetSchema(settings.schema, slots)
     }
 
@@ -52,11 +52,14 @@ package struct FleetMigration: Sendable {
                         PostgresStatement(statement),
                         PostgresStatement("COMMIT"),
                     ],
-                    within: patience
+                    within: statementTimeout
                 )
             }
             for index in before.invalidIndexes {
-                _ = try await connection.run([PostgresStatement("REINDEX INDEX \(index)")], within: patience)
+                _ = try await connection.run(
+                    [PostgresStatement("REINDEX INDEX \(index)")],
+                    within: statementTimeout
+                )
             }
             return false
         }
@@ -98,14 +101,14 @@ package struct FleetMigration: Sendable {
                     [.text(settings.schema)]
                 ),
             ],
-            within: patience
+            within: statementTimeout
         )
         var standing = Standing()
         standing.invalidIndexes = (0..<results[1].count).compactMap { results[1].text($0, 0) }
         guard results[0].bool(0, 0) == true else { return standing }
         let version = try await connection.run(
             [PostgresStatement("SELECT version FROM \(schema.name).version")],
-            within: patience
+            within: statementTimeout
         )
         standing.version = version[0].int64(0, 0).map { Int($0) }
         return standing

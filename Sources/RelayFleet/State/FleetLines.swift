@@ -41,7 +41,7 @@ struct FleetLines {
         guard !low.isEmpty else { return nil }
         var (turns, left) = (turns, found)
         var plan = Plan()
-        var places: [Line: Int] = [:]
+        var positions: [Line: Int] = [:]
         for _ in 0..<limit {
             let line = Self.next(
                 &turns,
@@ -49,10 +49,10 @@ struct FleetLines {
             )
             if let count = left[line], count > 0 {
                 left[line] = count - 1
-            } else if let place = places[line] {
+            } else if let place = positions[line] {
                 plan.counts[place] += 1
             } else {
-                places[line] = plan.lines.count
+                positions[line] = plan.lines.count
                 plan.lines.append(line)
                 plan.counts.append(1)
                 plan.lows.append(low[line] ?? .min)

@@ -16,7 +16,7 @@ package struct FleetOptions: Sendable {
     /// Whether a server is used that may lose what it has committed.
     package var acceptsRisk = false
     /// How long a statement may take.
-    package var patience: Duration = .seconds(5)
+    package var statementTimeout: Duration = .seconds(5)
     /// The slots that its schema was made with.
     package var slots = FleetSchema.Slots()
     /// The expression for the database's present in milliseconds since 1970 UTC; tests move it.

@@ -103,14 +103,17 @@ extension FleetCore {
     /// Accepts jobs without ordering and supersede keys in one round trip.
     private func put(_ jobs: [FleetAcceptance]) async throws(PostgresError) -> [JobID: EnqueueResult] {
         var jobs = jobs
-        for index in jobs.indices { jobs[index].prepare(in: self) }
+        for index in jobs.indices {
+            let route = jobs[index].route
+            jobs[index].prepare(isBlocked: false) { tokenOfNew(route) }
+        }
         let round = beginAcceptance()
         defer { endAcceptance(round) }
         acceptSlot = jobHead
-        let (slot, sent, patience) = (jobHead, steady, options.patience)
+        let (slot, sent, statementTimeout) = (jobHead, steady, options.statementTimeout)
         let batch = statementsToAccept(jobs, in: slot)
         let results = try await pool.borrow("keep the job") { connection throws(PostgresError) in
-            try await connection.run(batch, within: patience)
+            try await connection.run(batch, within: statementTimeout)
         }
         return take(results, jobs, slot: slot, sent: sent)
     }

@@ -24,11 +24,11 @@ extension FleetCore {
         for (_, spare) in spares { report.spare(spare) }
         let spared = Set(spares.map(\.0))
         let chosen = rows.filter { !spared.contains($0.seq) }
-        let places = Dictionary(uniqueKeysWithValues: chosen.enumerated().map { ($1.seq, $0) })
+        let positions = Dictionary(uniqueKeysWithValues: chosen.enumerated().map { ($1.seq, $0) })
         report.expunged += order.action == .retry ? chosen.count { $0.isUnrepeatable } : 0
         let before = Dictionary(uniqueKeysWithValues: chosen.map { ($0.seq, $0.standing.machine.state) })
         let changes = try await change(chosen) { row, isBlocked in
-            let delay = order.spacing?.delay(of: places[row.seq] ?? 0)
+            let delay = order.spacing?.delay(of: positions[row.seq] ?? 0)
             return self.applied(order, to: row, isBlocked: isBlocked, delay)
         }
         let cause = JobChange.Cause(order.action, by: order.origin)
@@ -165,7 +165,7 @@ extension FleetCore {
         by step: RunStep
     ) async throws(StoreError) -> RunAdvance? {
         guard let old = try await run(number), old.state == .running else { return nil }
-        // Whoever takes the page has put that on record before: a job is never acted on twice for one page.
+        // An action finds nothing to do on a job that has had it: a page that two nodes act on has the effect of one.
         let report = try await apply(old.order(step))
         var run = old
         run.add(report, at: now)

@@ -5,7 +5,7 @@ import RelayRecords
 
 extension FleetCore {
     /// Milliseconds for which an entry may be committed later than one that is due after it, beside how late it may be made.
-    private static let slack = FleetStatements.Lane.lateness + 100
+    private static let slack = FleetStatements.Waiting.lateness + 100
     /// Milliseconds after which all entries of a route are looked at again.
     private static let rescan: Int64 = 5_000
 
@@ -22,12 +22,15 @@ extension FleetCore {
             && nextDeferred ?? .max > now
     }
 
+    /// The number of a claim for a job that comes now; nil where it has to wait.
+    func tokenOfNew(_ route: Int32) -> UInt64? { mayClaimNew(route) ? takeTokens(1) : nil }
+
     /// Takes up that a job waits, here or elsewhere.
     func note(_ row: FleetRow, _ fresh: inout [String: FreshWork]) {
         let machine = row.standing.machine
         guard machine.isAwaited else { return }
         let now = now
-        if FleetStatements.Lane(machine, at: now) == .deferred {
+        if FleetStatements.Waiting(machine, at: now) == .deferred {
             nextDeferred = min(nextDeferred ?? .max, machine.runAt)
             deferredFloor = min(deferredFloor, machine.runAt)
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)

@@ -53,7 +53,7 @@ extension FleetCore {
     ) async throws(StoreError) -> Bool {
         let names = tables.map { "\(s).\($0)_\(slot)" }.joined(separator: ", ")
         do throws(PostgresError) {
-            let patience = options.patience
+            let statementTimeout = options.statementTimeout
             return try await pool.borrow("empty a slot") { connection throws(PostgresError) in
                 do throws(PostgresError) {
                     let results = try await connection.run(
@@ -66,7 +66,7 @@ extension FleetCore {
                             PostgresStatement("LOCK TABLE \(names) IN ACCESS EXCLUSIVE MODE"),
                             PostgresStatement("SELECT \(isNeeded)"),
                         ],
-                        within: patience
+                        within: statementTimeout
                     )
                     let mayEmpty = results[2].bool(0, 0) == true && results[4].bool(0, 0) == false
                     let last =
@@ -78,11 +78,17 @@ extension FleetCore {
                                 [.int16(Int16(slot)), .text(ring), .int16(head)]
                             ),
                         ] : []
-                    _ = try await connection.run(last + [PostgresStatement("COMMIT")], within: patience)
+                    _ = try await connection.run(
+                        last + [PostgresStatement("COMMIT")],
+                        within: statementTimeout
+                    )
                     return mayEmpty
                 } catch {
                     if !connection.isOver {
-                        _ = try await connection.run([PostgresStatement("ROLLBACK")], within: patience)
+                        _ = try await connection.run(
+                            [PostgresStatement("ROLLBACK")],
+                            within: statementTimeout
+                        )
                     }
                     throw error
                 }

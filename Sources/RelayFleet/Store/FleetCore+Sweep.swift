@@ -113,7 +113,7 @@ extension FleetCore {
             change.isDrop = true
             return change
         }
-        let places: [PostgresValue] = [
+        let jobs: [PostgresValue] = [
             .int16s(dropped.map(\.before.slot)), .int64s(dropped.map(\.before.seq)),
         ]
         _ = try await round(
@@ -125,7 +125,7 @@ extension FleetCore {
                         DELETE FROM \(statements.s).\(table) t USING unnest($1::smallint[], $2::bigint[]) AS x(slot, seq)
                         WHERE t.slot = x.slot AND t.seq = x.seq
                         """,
-                        places
+                        jobs
                     )
                 }
         )

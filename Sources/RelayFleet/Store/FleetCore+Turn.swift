@@ -19,7 +19,7 @@ extension FleetCore {
         _ connection: PostgresConnection,
         _ body: (PostgresConnection) async throws(PostgresError) -> (Value, [PostgresStatement])
     ) async throws(PostgresError) -> (Value, [PostgresResult]) {
-        let patience = options.patience
+        let statementTimeout = options.statementTimeout
         do throws(PostgresError) {
             _ = try await connection.run(
                 [
@@ -32,15 +32,18 @@ extension FleetCore {
                         [.bytesArray(scopes.map(\.bytes))]
                     ),
                 ],
-                within: patience
+                within: statementTimeout
             )
             let (value, last) = try await body(connection)
-            let results = try await connection.run(last + [PostgresStatement("COMMIT")], within: patience)
+            let results = try await connection.run(
+                last + [PostgresStatement("COMMIT")],
+                within: statementTimeout
+            )
             return (value, results)
         } catch {
             if !connection.isOver {
                 do throws(PostgresError) {
-                    _ = try await connection.run([PostgresStatement("ROLLBACK")], within: patience)
+                    _ = try await connection.run([PostgresStatement("ROLLBACK")], within: statementTimeout)
                 } catch { connection.close() }
             }
             throw error
@@ -68,7 +71,7 @@ extension FleetCore {
                     ]
                 )
             ],
-            within: options.patience
+            within: options.statementTimeout
         )
         return read(results[0], FleetRow.columnCount)
     }
@@ -94,7 +97,7 @@ extension FleetCore {
 
     /// How often an acceptance is tried again that found other jobs behind its keys than it had locked.
     private static let tries = 8
-    /// serialization_failure
+    /// The code serialization_failure.
     private static let keysChanged = "40001"
 
     private func tryPutInTurn(_ jobs: [FleetAcceptance]) async throws(PostgresError) -> [JobID: EnqueueResult]
@@ -102,21 +105,24 @@ extension FleetCore {
         let round = beginAcceptance()
         defer { endAcceptance(round) }
         acceptSlot = jobHead
-        let (slot, sent, patience) = (jobHead, steady, options.patience)
+        let (slot, sent, statementTimeout) = (jobHead, steady, options.statementTimeout)
         var ended: [JobChange] = []
         var fresh: [String: FreshWork] = [:]
         let answers = try await pool.borrow("keep the job") { connection throws(PostgresError) in
             let own = Set(jobs.flatMap(\.scopes))
             let replacing = own.filter { $0.kind == .supersede }
             var scopes = own
-            // Whoever waits behind a job that has to go may then go.
+            // The jobs behind one that has to go may then go.
             if !replacing.isEmpty {
                 for turn in try await turns(of: replacing, connection) { scopes.formUnion(turn.row.scopes) }
             }
             let (made, _) = try await locked(scopes, connection) { connection throws(PostgresError) in
                 let turns = try await turns(of: own, connection)
                 let kept = prepared(jobs, turns)
-                let results = try await connection.run(statementsToAccept(kept, in: slot), within: patience)
+                let results = try await connection.run(
+                    statementsToAccept(kept, in: slot),
+                    within: statementTimeout
+                )
                 let answers = take(results, kept, slot: slot, sent: sent)
                 let accepted = kept.filter { answers[$0.id]?.isAccepted == true }
                 let changes = superseded(by: accepted, turns)
@@ -131,7 +137,7 @@ extension FleetCore {
                 if !changes.isEmpty {
                     let found = try await connection.run(
                         [neighbours(changes.map(\.before))],
-                        within: patience
+                        within: statementTimeout
                     )
                     woken = wakes(read(found[0], FleetRow.columnCount), changes, now)
                 }
@@ -158,11 +164,13 @@ extension FleetCore {
             let rivals = turns.filter { $0.scope == supersede }
             // Those whose place it takes keep it back no longer.
             let gone = Set(rivals.filter { $0.row.standing.machine.state != .running }.map(\.row.seq))
+            let follows = rivals.contains { $0.row.standing.machine.state == .running }
+            let route = jobs[index].route
             jobs[index].prepare(
-                isBlocked: turns.contains { $0.scope == ordering && !gone.contains($0.row.seq) },
-                followsRunning: rivals.contains { $0.row.standing.machine.state == .running },
-                in: self
-            )
+                isBlocked: turns.contains { $0.scope == ordering && !gone.contains($0.row.seq) }
+            ) {
+                follows ? nil : tokenOfNew(route)
+            }
         }
         return jobs
     }
@@ -230,7 +238,7 @@ extension FleetCore {
                 connection throws(PostgresError) in
                 let found = try await connection.run(
                     [present(rows), neighbours(rows)],
-                    within: options.patience
+                    within: options.statementTimeout
                 )
                 let seqs = Set(rows.map(\.seq))
                 let now = now

@@ -84,7 +84,7 @@ final class FleetCore {
             options.database,
             library,
             limit: options.connections,
-            patience: options.patience,
+            statementTimeout: options.statementTimeout,
             on: loop
         )
         // Claims may have been made of which no reply has told.
@@ -107,9 +107,9 @@ final class FleetCore {
         _ call: String,
         _ statements: [PostgresStatement]
     ) async throws(StoreError) -> [PostgresResult] {
-        let patience = options.patience
+        let statementTimeout = options.statementTimeout
         return try await pool.use(call) { connection throws(PostgresError) in
-            try await connection.run(statements, within: patience)
+            try await connection.run(statements, within: statementTimeout)
         }
     }
 

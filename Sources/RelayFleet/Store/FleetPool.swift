@@ -8,7 +8,7 @@ final class FleetPool {
     private let library: PostgresLibrary
     private let settings: PostgresSettings
     private let limit: Int
-    private let patience: Duration
+    private let statementTimeout: Duration
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
@@ -33,13 +33,13 @@ final class FleetPool {
         _ settings: PostgresSettings,
         _ library: PostgresLibrary,
         limit: Int,
-        patience: Duration,
+        statementTimeout: Duration,
         on loop: EventLoop
     ) {
         self.settings = settings
         self.library = library
         self.limit = max(1, limit)
-        self.patience = patience
+        self.statementTimeout = statementTimeout
         self.loop = loop
     }
 
@@ -85,7 +85,7 @@ final class FleetPool {
                 settings,
                 library,
                 on: loop,
-                within: patience
+                within: statementTimeout
             )
             let wasAway = failures > 0
             (failures, trouble, retryAt) = (0, nil, 0)

@@ -31,8 +31,8 @@ struct FleetStatements: Sendable {
 // MARK: Changes
 
 extension FleetStatements {
-    /// Where a changed job waits; the numbers are those of the parameter `lane`.
-    enum Lane: Int16 {
+    /// Where a changed job waits; the numbers are those of the parameter `waiting`.
+    enum Waiting: Int16 {
         case none = 0
         case ready = 1
         case deferred = 2
@@ -44,11 +44,11 @@ extension FleetStatements {
     private func consequences(_ k: String, _ t: String) -> String {
         """
         r AS (INSERT INTO \(s).ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
-        SELECT CASE lane WHEN 1 THEN \(k)::smallint ELSE \(FleetSchema.earlySlot) END, route, party, urgency,
+        SELECT CASE waiting WHEN 1 THEN \(k)::smallint ELSE \(FleetSchema.earlySlot) END, route, party, urgency,
         due, seq, n, slot, standing, minute, state
-        FROM w WHERE lane IN (1, 3)),
+        FROM w WHERE waiting IN (1, 3)),
         d AS (INSERT INTO \(s).deferred(due, seq, n, slot, route, party, urgency, standing, minute, state)
-        SELECT due, seq, n, slot, route, party, urgency, standing, minute, state FROM w WHERE lane = 2),
+        SELECT due, seq, n, slot, route, party, urgency, standing, minute, state FROM w WHERE waiting = 2),
         t AS (INSERT INTO \(s).tally(k, route, party, state, minute, delta)
         SELECT \(t)::smallint, route, party, state, minute, sum(delta) FROM (
         SELECT route, party, was AS state, minute_was AS minute, -1 AS delta FROM w WHERE was >= 0 UNION ALL
@@ -59,7 +59,7 @@ extension FleetStatements {
 
     /// Accepts jobs: $1 slot, $2 slot of `ready`, $3 slot of `tally`, $4 whether a risk was accepted, then arrays:
     /// $5 ids, $6 routes, $7 created, $8 states, $9 generations, $10 standings, $11 records, $12 bodies, $13 files,
-    /// $14 attempts, $15 lanes, $16 due, $17 parties, $18 urgencies, $19 expiries, $20 hashes of keys, $21 fingerprints,
+    /// $14 attempts, $15 waiting, $16 due, $17 parties, $18 urgencies, $19 expiries, $20 hashes of keys, $21 fingerprints,
     /// $22 how long the keys are known, $23 names of bodies in pieces.
     var accept: String {
         """
@@ -67,7 +67,7 @@ extension FleetStatements {
         $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[], $15::smallint[], $16::bigint[],
         $17::bigint[], $18::smallint[], $19::bigint[], $20::bytea[], $21::bytea[], $22::bigint[], $23::bytea[])
         WITH ORDINALITY
-        AS a(id, route, created, state, generation, standing, record, body, file, attempts, lane, due, party, urgency,
+        AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
         expires, hash, fingerprint, until, pieces, i) WHERE $4::boolean OR \(Self.isDurable)),
         q AS (INSERT INTO \(s).key AS k(hash, id, fingerprint, until)
         SELECT hash, id, fingerprint, until FROM a WHERE hash IS NOT NULL ORDER BY hash
@@ -90,7 +90,7 @@ extension FleetStatements {
     var keys: String { "SELECT hash, id, fingerprint FROM \(s).key WHERE hash = ANY($1::bytea[])" }
 
     /// Changes jobs: $1 slot of `ready`, $2 slot of `tally`, then arrays: $3 slots, $4 seqs, $5 numbers, $6 states,
-    /// $7 generations, $8 standings, $9 attempts, $10 actions, $11 heads and $12 bodies of answers, $13 lanes, $14 due,
+    /// $7 generations, $8 standings, $9 attempts, $10 actions, $11 heads and $12 bodies of answers, $13 waiting, $14 due,
     /// $15 routes, $16 parties, $17 urgencies, $18 states before, $19 minutes of acceptance, $20 and $21 those under which
     /// they were counted before and are from now on, $22 names of answers' bodies in pieces.
     ///
@@ -100,7 +100,7 @@ extension FleetStatements {
         WITH a AS (SELECT * FROM unnest($3::smallint[], $4::bigint[], $5::int[], $6::smallint[], $7::bigint[],
         $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::smallint[], $14::bigint[], $15::int[],
         $16::bigint[], $17::smallint[], $18::smallint[], $19::int[], $20::int[], $21::int[], $22::bytea[])
-        AS a(slot, seq, n, state, generation, standing, attempts, action, head, body, lane, due, route, party, urgency,
+        AS a(slot, seq, n, state, generation, standing, attempts, action, head, body, waiting, due, route, party, urgency,
         was, minute, minute_was, minute_is, pieces)),
         l AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, standing, attempts, action, head, body,
         pieces)
@@ -170,7 +170,7 @@ extension FleetStatements {
         SELECT $2::smallint, route, party, x.state, minute, sum(delta) FROM w,
         LATERAL (VALUES (0, -1), (1, 1)) x(state, delta) WHERE woken GROUP BY route, party, x.state, minute),
         r AS (INSERT INTO \(s).ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
-        SELECT CASE WHEN due < \(now) - \(Lane.lateness) THEN \(FleetSchema.earlySlot) ELSE $1::smallint END,
+        SELECT CASE WHEN due < \(now) - \(Waiting.lateness) THEN \(FleetSchema.earlySlot) ELSE $1::smallint END,
         route, party, urgency, due, seq, n + woken::int, slot, standing, minute,
         CASE WHEN woken THEN 1 ELSE state END FROM (SELECT * FROM w ORDER BY due, seq) w RETURNING route)
         SELECT route, count(*), NULL::bigint, NULL::bigint, \(now) FROM r GROUP BY route
