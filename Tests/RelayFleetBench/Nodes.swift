@@ -59,9 +59,21 @@ package final class Nodes: Sendable {
     }
 
     /// Runs a statement beside the nodes, with the schema's name for SCHEMA.
-    @discardableResult
-    package func sql(_ text: String) throws -> String {
-        try server.sql(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
+    package func sql(_ text: String) async throws {
+        let connection = try await SideConnection(server.settings(schema: schema), library)
+        defer { connection.end() }
+        try await connection.run(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
+    }
+
+    /// Ends the connections of all nodes again and again, as long as `goesOn` says so.
+    package func cutConnections(while goesOn: () -> Bool) async throws {
+        let connection = try await SideConnection(server.settings(schema: schema), library)
+        defer { connection.end() }
+        while goesOn() {
+            try await connection.run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'waystation'"
+            )
+        }
     }
 }
 

@@ -76,13 +76,7 @@ struct FaultTests {
                     }
                 }
             }
-            group.addTask {
-                while !isOver.isSet {
-                    try nodes.server.sql(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'waystation'"
-                    )
-                }
-            }
+            group.addTask { try await nodes.cutConnections { !isOver.isSet } }
             for _ in 0..<4 { try await group.next() }
             isOver.set()
             try await group.waitForAll()

@@ -204,7 +204,7 @@ struct NodesTests {
         let id = try await Self.accept(one)
         let claim = try await Self.claim(one)
         // Somebody else's change of the same number is there first.
-        try nodes.sql(
+        try await nodes.sql(
             """
             INSERT INTO SCHEMA.change(slot, seq, n, at, state, standing)
             SELECT slot, seq, n + 1, at, state, standing FROM SCHEMA.change ORDER BY n DESC LIMIT 1
