@@ -63,10 +63,11 @@ struct FaultTests {
         let (said, refused) = (Notes<JobID>(), Notes<JobID>())
         let isOver = Flag()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for waiting in 0..<4 as Range<UInt64> {
+            for submitter in 0..<4 as Range<UInt64> {
                 group.addTask {
-                    for index in 0..<60 as Range<UInt64> {
-                        let job = Self.job(waiting * 1_000 + index)
+                    // As many as it takes for a cut to meet one.
+                    for index in 0..<1_000 as Range<UInt64> where index < 60 || refused.values.isEmpty {
+                        let job = Self.job(submitter * 10_000 + index)
                         switch await Self.offer(job, to: store) {
                         case .success: said.add([job.record.id])
                         case .failure(let error):

@@ -6,7 +6,7 @@ extension ConfigurationTable {
     static var postgresql: Section<FleetSettings> {
         Section(
             "postgresql",
-            "A PostgreSQL database in which several daemons keep their jobs, from version 13 on.",
+            "A PostgreSQL database in which several daemons keep their jobs, from version 14 on.",
             of: FleetSettings(),
             choices: [.exactlyOne("url", "host")]
         ) {

@@ -10,7 +10,7 @@ struct FleetStatements: Sendable {
 
     /// True where what is committed survives the crash of the server.
     static let isDurable = """
-        (current_setting('synchronous_commit') IN ('on', 'remote_apply', 'remote_write') \
+        (current_setting('synchronous_commit') IN ('on', 'remote_apply') \
         AND current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on')
         """
 

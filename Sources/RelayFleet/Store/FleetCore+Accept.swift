@@ -157,7 +157,9 @@ extension FleetCore {
                 answers[job.id] =
                     known.fingerprint == job.job.idempotency?.fingerprint
                     ? .duplicate(known.id) : .conflict(known.id)
-            } else if results[0].bool(results[0].count - 1, 3) == true || options.acceptsRisk {
+            } else if job.keyHash == nil,
+                results[0].bool(results[0].count - 1, 3) == true || options.acceptsRisk
+            {
                 answers[job.id] = .duplicate(job.id)
             }
         }

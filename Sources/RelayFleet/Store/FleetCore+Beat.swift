@@ -21,6 +21,10 @@ extension FleetCore {
         while !isClosing {
             do throws(StoreError) {
                 try await renew()
+                if let trouble = lastTrouble {
+                    events.relief("the database takes statements again, after: \(trouble)")
+                }
+                lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
                     try await hear()
                     try await look()
@@ -37,14 +41,21 @@ extension FleetCore {
     private func trouble(_ error: StoreError) {
         guard error.code != .closed else { return }
         facts.errors[error.code, default: 0] += 1
-        events.notice(error.message)
+        // Of one trouble once, until it is over.
+        if lastTrouble != error.message { events.notice(error.message) }
+        lastTrouble = error.message
     }
 
     /// Renews the lease when a third of it is over.
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
-        let floor = min(running.keys.min() ?? .max, acceptanceFloors.values.min() ?? .max, highestSeq)
+        let floor = min(
+            running.keys.min() ?? .max,
+            acceptanceFloors.values.min() ?? .max,
+            mayHoldUnknown ? unknownFloor : .max,
+            highestSeq
+        )
         let asked = steady
         let result = try await round(
             "renew the lease",
@@ -132,6 +143,8 @@ extension FleetCore {
             }
         }
         nextDeferred = results[1].int64(0, 0)
+        // One that was committed late, or passed over under a lock.
+        if let next = nextDeferred { deferredFloor = min(deferredFloor, next) }
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
@@ -170,10 +183,13 @@ extension FleetCore {
     /// Moves what is due to where it can be claimed.
     private func promoteAll() async {
         while !isClosing {
+            var wait = min(max(1, (nextDeferred ?? .max).subtractingSaturating(now)), 100)
             do throws(StoreError) {
                 try await promoteDue()
-            } catch { trouble(error) }
-            let wait = min(max(1, (nextDeferred ?? .max).subtractingSaturating(now)), 100)
+            } catch {
+                trouble(error)
+                wait = 500
+            }
             try? await loop.sleep(until: loop.currentTime() + wait * 1_000_000)
         }
     }

@@ -50,26 +50,43 @@ extension FleetCore {
         var ended: [JobChange] = []
         var given: [FleetLines.Line: [Claim]] = [:]
         let limit = min(limit, FleetLines.most)
-        while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count)) {
-            let found = try await claim(number, plan, upstream: upstream)
-            for (index, line) in plan.lines.enumerated() {
-                let own = found.filter { $0.turn == index }
-                for claim in own {
-                    if let claim = try await give(claim, &ended) { given[line, default: []].append(claim) }
+        do throws(StoreError) {
+            while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count)) {
+                let found = try await claim(number, plan, upstream: upstream)
+                for (index, line) in plan.lines.enumerated() {
+                    let own = found.filter { $0.turn == index }
+                    for claim in own {
+                        if let claim = try await give(claim, &ended) {
+                            given[line, default: []].append(claim)
+                        }
+                    }
+                    lines[number]?.settle(
+                        line,
+                        isEmpty: own.count < plan.counts[index],
+                        low: (own.last?.due).map { $0 - Self.slack }
+                    )
                 }
-                lines[number]?.settle(
-                    line,
-                    isEmpty: own.count < plan.counts[index],
-                    low: (own.last?.due).map { $0 - Self.slack }
-                )
+            }
+        } catch {
+            // What is claimed and nobody gets goes back; what there is to give is given all the same.
+            let handed = Set(given.values.joined().map(\.token.position))
+            for (seq, row) in running
+            where row.route == number && beingClaimed.contains(seq) && !handed.contains(seq) {
+                running[seq] = nil
+            }
+            mayHoldUnknown = true
+            if given.isEmpty {
+                beingClaimed.subtract(running.keys)
+                throw error
             }
         }
+        for claim in given.values.joined() { beingClaimed.remove(claim.token.position) }
         var byLine = given.mapValues { $0[...] }
         for line in lines[number]?.took(given.mapValues(\.count)) ?? [] {
             if let claim = byLine[line]?.popFirst() { batch.claims.append(claim) }
         }
         if !ended.isEmpty { events.ended(ended) }
-        if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try await nextDue(number) }
+        if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try? await nextDue(number) }
         facts.operations += UInt64(batch.claims.count)
         if !batch.claims.isEmpty { events.changed() }
         return batch
@@ -148,6 +165,7 @@ extension FleetCore {
             observe(result.int64(index, column + 4), sent: sent)
             guard let row = try? FleetRow(result, index) else {
                 facts.corruptRecords += 1
+                mayHoldUnknown = true
                 continue
             }
             claims.append(
@@ -162,7 +180,10 @@ extension FleetCore {
                 )
             )
         }
-        for claim in claims { running[claim.row.seq] = claim.row }
+        for claim in claims {
+            running[claim.row.seq] = claim.row
+            beingClaimed.insert(claim.row.seq)
+        }
         return claims
     }
 
@@ -203,6 +224,10 @@ extension FleetCore {
         _ step: (inout JobStateMachine) -> Bool
     ) async throws(StoreError) -> FleetRow? {
         let token = claim.row.standing.machine.token
+        defer {
+            running[claim.row.seq] = nil
+            beingClaimed.remove(claim.row.seq)
+        }
         let changes = try await change([claim.row]) { row, _ in
             guard row.standing.machine.token == token else { return nil }
             var after = claim.before
@@ -213,7 +238,6 @@ extension FleetCore {
             change.isUnclaimed = true
             return change
         }
-        running[claim.row.seq] = nil
         return changes.first?.row
     }
 

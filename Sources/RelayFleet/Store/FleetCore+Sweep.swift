@@ -23,18 +23,26 @@ extension FleetCore {
     /// Ends jobs whose time ran out while they waited.
     private func expire(_ limit: Int, _ report: inout SweepReport) async throws(StoreError) {
         let s = statements.s
-        let result = try await round(
+        let results = try await round(
             "look for expired jobs",
             [
+                // Of jobs that are gone, which would stand before all others.
+                PostgresStatement(
+                    """
+                    DELETE FROM \(s).expiry e WHERE at <= \(statements.now) AND NOT EXISTS (
+                    SELECT FROM \(s).job j WHERE j.slot = e.slot AND j.seq = e.seq)
+                    """
+                ),
                 PostgresStatement(
                     """
                     SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).expiry WHERE at <= \(statements.now)
                     ORDER BY at LIMIT $1) e JOIN \(s).job j ON j.slot = e.slot AND j.seq = e.seq \(statements.lastChange)
                     """,
                     [.int64(Int64(limit))]
-                )
+                ),
             ]
-        )[0]
+        )
+        let result = results[1]
         guard result.count > 0 else { return }
         let rows = all(result)
         let due = rows.filter { !$0.standing.machine.state.isTerminal }
@@ -155,7 +163,7 @@ extension FleetCore {
                 PostgresStatement(
                     """
                     DELETE FROM \(s).key WHERE hash = ANY (ARRAY(SELECT hash FROM \(s).key
-                    WHERE until <= \(statements.now) ORDER BY until LIMIT $1))
+                    WHERE until <= \(statements.now) ORDER BY until LIMIT $1)) AND until <= \(statements.now)
                     """,
                     [.int64(Int64(limit))]
                 )

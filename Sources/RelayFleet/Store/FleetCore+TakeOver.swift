@@ -28,14 +28,27 @@ extension FleetCore {
                 let floor = result.int64(row, 2)
             else { continue }
             let generations = Self.numbers(result.text(row, 3)) + [generation]
+            // Before anything of it is taken the name gets another generation: the node cannot renew its lease any more.
+            let fenced = try await round(
+                "take over a node",
+                [
+                    PostgresStatement(
+                        """
+                        UPDATE \(s).node SET former = former || generation, generation = nextval('\(s).generation')
+                        WHERE name = $1 AND generation = $2 AND until < \(statements.now) RETURNING generation
+                        """,
+                        [.text(name), .int64(generation)]
+                    )
+                ]
+            )[0]
+            guard let dead = fenced.int64(0, 0) else { continue }
             while try await recover(generations, from: floor) {}
-            // The dead node's row goes with its last job: who comes back under the name registers anew.
             _ = try await round(
                 "forget a node",
                 [
                     PostgresStatement(
-                        "DELETE FROM \(s).node WHERE name = $1 AND generation = $2 AND until < \(statements.now)",
-                        [.text(name), .int64(generation)]
+                        "DELETE FROM \(s).node WHERE name = $1 AND generation = $2",
+                        [.text(name), .int64(dead)]
                     )
                 ]
             )
@@ -98,13 +111,14 @@ extension FleetCore {
         }
         let ended = changes.filter { $0.after.machine.state.isTerminal }
         if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
-        return rows.count >= Self.taken && !changes.isEmpty
+        return result.count >= Self.taken && !changes.isEmpty
     }
 
     /// Gives back the claims of this start that no reply has told of.
     func giveBackUnknown() async throws(StoreError) {
         guard acceptanceFloors.isEmpty, claimsUnderWay == 0 else { return }
-        mayHoldUnknown = false
+        // A claim that comes while this is asked has a later number.
+        let (limit, floor) = (Int64(bitPattern: takeTokens(1)), highestSeq)
         let result = try await round(
             "look for claims",
             [
@@ -122,16 +136,18 @@ extension FleetCore {
             ]
         )[0]
         let rows = all(result)
-            .filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
-        unknownFloor = highestSeq
+            .filter {
+                $0.standing.machine.state == .running && running[$0.seq] == nil
+                    && Int64(bitPattern: $0.standing.machine.token) < limit
+            }
         _ = try await change(rows) { row, _ in
             var after = row.standing
             let token = after.machine.token
-            guard self.running[row.seq] == nil, after.machine.giveUp(token: token, stays: true, now: self.now)
-            else {
-                return nil
-            }
+            guard self.running[row.seq] == nil, Int64(bitPattern: token) < limit,
+                after.machine.giveUp(token: token, stays: true, now: self.now)
+            else { return nil }
             return FleetChange(row, after)
         }
+        (mayHoldUnknown, unknownFloor) = (false, floor)
     }
 }

@@ -59,6 +59,8 @@ final class FleetCore {
     var nextRound: UInt64 = 0
     /// Claims under way.
     var claimsUnderWay = 0
+    /// Jobs of them that nobody has been given yet.
+    var beingClaimed: Set<Int64> = []
     /// The position from which on claims may stand in the database that nobody here holds.
     var unknownFloor: Int64 = 0
     /// The routes that this node serves.
@@ -66,6 +68,8 @@ final class FleetCore {
     /// Whether claims of this generation may stand in the database that nobody here holds.
     var mayHoldUnknown = false
     var isPromoting = false
+    /// The words of the trouble that was last told of; nil when it is over.
+    var lastTrouble: String?
     /// Since when the database is away, in milliseconds since 1970 UTC by this machine's clock.
     var awaySince: Int64 = SystemClock.wall() / 1_000_000
     /// Whether the beat goes on.

@@ -77,6 +77,7 @@ final class FleetPool {
 
     private func connect() async throws(PostgresError) -> PostgresConnection {
         guard loop.currentTime() >= retryAt else {
+            wakeOne()
             throw PostgresError(.unreachable, trouble?.message ?? "the database cannot be reached")
         }
         count += 1
