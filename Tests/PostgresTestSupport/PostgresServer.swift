@@ -18,12 +18,14 @@ package final class PostgresServer: Sendable {
     private static let started = Result { try PostgresServer() }
 
     /// The one that tests share unless they stop it: started by the first that asks.
-    package static func shared() throws -> PostgresServer { try started.get() }
+    package static func shared() async throws -> PostgresServer { try await offPool { try started.get() } }
+
+    /// Starts another one, for a test that stops or kills it.
+    package static func make() async throws -> PostgresServer { try await offPool { try PostgresServer() } }
 
     private static let programs = environment("POSTGRESQL_PROGRAMS") ?? "/usr/lib/postgresql/15/bin"
 
-    /// Starts another one, for a test that stops or kills it.
-    package init() throws {
+    private init() throws {
         guard unsafe access("\(Self.programs)/postgres", X_OK) == 0 else {
             throw ProgramError(
                 "PostgreSQL 15 is not in \(Self.programs): deploy/install-packages --tests installs it,"

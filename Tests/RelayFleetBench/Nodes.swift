@@ -16,7 +16,7 @@ package final class Nodes: Sendable {
 
     /// On the server that tests share, or one of the test's own, where the test stops it.
     package init(_ server: PostgresServer? = nil) async throws {
-        self.server = try server ?? PostgresServer.shared()
+        if let server { self.server = server } else { self.server = try await PostgresServer.shared() }
         library = try PostgresLibrary.open()
         schema = "nodes_\(Self.names.add(1, ordering: .relaxed).newValue)"
         let settings = self.server.settings(schema: schema)

@@ -32,7 +32,7 @@ package final class PostgreSQLBench: StoreUnderTest {
     package init() async throws {
         await Self.places.take()
         do {
-            server = try PostgresServer.shared()
+            server = try await PostgresServer.shared()
             library = try PostgresLibrary.open()
             schema = "bench_\(Self.names.add(1, ordering: .relaxed).newValue)"
             let settings = server.settings(schema: schema)

@@ -28,18 +28,18 @@ struct FaultTests {
         arguments: [PostgresServer.Stop.fast, .immediate]
     )
     func down(stop: PostgresServer.Stop) async throws {
-        let nodes = try await Nodes(PostgresServer())
+        let nodes = try await Nodes(PostgresServer.make())
         let store = try await nodes.open("one")
         let before = Self.job(1)
         #expect(try await store.enqueue([before], at: .present) == [.accepted])
-        try nodes.server.stop(stop)
+        try await offPool { try nodes.server.stop(stop) }
         guard case .failure(let error) = await Self.offer(Self.job(2), to: store) else {
             Issue.record("a job was accepted by a server that is down")
             return
         }
         #expect(error.code == .unavailable)
         #expect(try await store.facts().absence != nil)
-        try nodes.server.start()
+        try await offPool { try nodes.server.start() }
         var after = Self.job(3)
         var number: UInt64 = 3
         while true {
@@ -58,7 +58,7 @@ struct FaultTests {
 
     @Test("Of jobs whose connections are cut while they are accepted, those are there that were said to be")
     func cut() async throws {
-        let nodes = try await Nodes(PostgresServer())
+        let nodes = try await Nodes(PostgresServer.make())
         let store = try await nodes.open("one")
         let (said, refused) = (Notes<JobID>(), Notes<JobID>())
         let isOver = Flag()

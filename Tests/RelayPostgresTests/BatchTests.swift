@@ -8,7 +8,7 @@ import Testing
 struct BatchTests {
     /// A connection to a schema of its own with a table `t` of unique numbers.
     private static func open(on loop: EventLoop) async throws -> PostgresConnection {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(schema: try server.makeSchema())
         let connection = try await PostgresConnection.open(settings, on: loop)
         try await connection.run("CREATE TABLE t (n int8 UNIQUE DEFERRABLE)")

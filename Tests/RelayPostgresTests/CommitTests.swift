@@ -11,8 +11,8 @@ struct CommitTests {
     ]
 
     /// A server with a table `t`, whose commits wait for a standby that there is not.
-    private static func server() throws -> PostgresServer {
-        let server = try PostgresServer()
+    private static func server() async throws -> PostgresServer {
+        let server = try await PostgresServer.make()
         try server.sql(
             """
             CREATE TABLE t (n int8);
@@ -46,7 +46,7 @@ struct CommitTests {
 
     @Test("The warning that the standby was given up stands in the last result")
     func givenUp() async throws {
-        let server = try Self.server()
+        let server = try await Self.server()
         for batch in Self.batches {
             let results = try await Self.run(batch, at: server, "pg_cancel_backend").get()
             #expect(results.map(\.hasWarning) == batch.indices.map { $0 == batch.count - 1 })
@@ -56,7 +56,7 @@ struct CommitTests {
 
     @Test("A connection that ends meanwhile leaves the batch unknown, which was carried out")
     func ended() async throws {
-        let server = try Self.server()
+        let server = try await Self.server()
         for batch in Self.batches {
             let result = try await Self.run(batch, at: server, "pg_terminate_backend")
             let error = #expect(throws: PostgresError.self) { try result.get() }

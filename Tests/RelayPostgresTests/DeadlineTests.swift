@@ -10,7 +10,7 @@ struct DeadlineTests {
         "A batch that is late ends the connection, may have been carried out, and its server process ends too"
     )
     func late() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let process = try await onLoop { loop in
             let connection = try await PostgresConnection.open(server.settings(), on: loop)
             let failure = try await connection.failure(
@@ -31,7 +31,7 @@ struct DeadlineTests {
 
     @Test("A server process that stands still is given up at the deadline")
     func standstill() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(server.settings(), on: loop)
             let process = connection.processID
@@ -47,7 +47,7 @@ struct DeadlineTests {
 
     @Test("A batch whose time is over while it waits for another fails alone and was never sent")
     func waiting() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(schema: try server.makeSchema())
         try await onLoop { loop in
             let connection = LoopBound(try await PostgresConnection.open(settings, on: loop), loop)
@@ -69,7 +69,7 @@ struct DeadlineTests {
 
     @Test("The server's own deadlines are set for the session, and its schema")
     func session() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         var settings = server.settings(schema: "a \"b\\c")
         settings.limits.statement = .seconds(7)
         settings.applicationName = "waystation test"

@@ -29,7 +29,7 @@ struct EnvironmentTests {
         arguments: [false, true]
     )
     func variables(isPooled: Bool) async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         // A child of its own, since variables belong to the process.
         await #expect(processExitsWith: .success) {
             [folder = server.folder as String, port = server.port as Int, isPooled = isPooled as Bool] in

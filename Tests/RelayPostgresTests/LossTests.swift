@@ -30,7 +30,7 @@ struct LossTests {
 
     @Test("A server process that is killed: what was sent as a whole may have been carried out")
     func killed() async throws {
-        let server = try PostgresServer()
+        let server = try await PostgresServer.make()
         for batch in [[Self.sleep], [Self.begin, Self.sleep, Self.commit]] {
             let failure = try await Self.failure(of: batch, at: server) { server.kill($0) }
             #expect(failure.kind == .lost && failure.isUnknown && failure.endsConnection)
@@ -61,7 +61,7 @@ struct LossTests {
 
     @Test("A server process that says that it ends before the commit has carried out nothing")
     func terminated() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         for batch in [[Self.sleep], [Self.begin, Self.sleep, Self.commit]] {
             let failure = try await Self.failure(of: batch, at: server) { process in
                 try server.sql("SELECT pg_terminate_backend(\(process))")
@@ -76,7 +76,7 @@ struct LossTests {
         arguments: ["terminate", "restart"]
     )
     func idle(way: String) async throws {
-        let server = try way == "restart" ? PostgresServer() : PostgresServer.shared()
+        let server = try await way == "restart" ? PostgresServer.make() : PostgresServer.shared()
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(server.settings(), on: loop)
             let process = connection.processID
@@ -136,7 +136,7 @@ struct LossTests {
 
     @Test("A server that does not write ends the connection, and is not connected to")
     func readOnly() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let database = try server.makeDatabase()
         let library = try PostgresLibrary.open()
         try await onLoop { loop in
@@ -155,7 +155,7 @@ struct LossTests {
 
     @Test("The postmaster is killed, and a connection comes about again")
     func postmaster() async throws {
-        let server = try PostgresServer()
+        let server = try await PostgresServer.make()
         let failure = try await Self.failure(of: [Self.sleep], at: server) { _ in
             try server.killPostmaster()
         }
@@ -169,7 +169,7 @@ struct LossTests {
 
     @Test("One that nobody has any more leaves nobody at the server")
     func letGo() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         try await onLoop { loop in
             let process = try await PostgresConnection.open(server.settings(), on: loop).processID
             let question = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
@@ -180,7 +180,7 @@ struct LossTests {
 
     @Test("Closing it fails what is under way, and leaves nobody at the server")
     func closing() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let process = try await onLoop { loop in
             let connection = LoopBound(try await PostgresConnection.open(server.settings(), on: loop), loop)
             connection.value.onEnd = { _ in Issue.record("it was closed") }

@@ -7,7 +7,7 @@ import Testing
 struct NotificationTests {
     @Test("They arrive while nobody asks and while somebody does, with channel and payload")
     func arriving() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(database: try server.makeDatabase())
         try await onLoop { loop in
             let listener = try await PostgresConnection.open(settings, on: loop)
@@ -34,7 +34,7 @@ struct NotificationTests {
 
     @Test("A connection may be closed by the one who hears of a notification")
     func closing() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(database: try server.makeDatabase())
         try await onLoop { loop in
             let listener = LoopBound(try await PostgresConnection.open(settings, on: loop), loop)

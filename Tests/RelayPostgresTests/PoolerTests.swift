@@ -8,7 +8,7 @@ import Testing
 struct PoolerTests {
     @Test("Many connections share two of the server, and no session keeps anything")
     func shared() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let pooler = try PgBouncer(before: server, connections: 2)
         let schema = try server.makeSchema()
         let database = try server.makeDatabase()
@@ -56,7 +56,7 @@ struct PoolerTests {
 
     @Test("A block that fails is rolled back, so that the server's connection is free again")
     func rollback() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let pooler = try PgBouncer(before: server, connections: 1)
         try await onLoop { loop in
             let one = try await PostgresConnection.open(pooler.settings(), on: loop)
@@ -74,7 +74,7 @@ struct PoolerTests {
 
     @Test("A server process that ends under a batch leaves it unknown, whatever the pooler says")
     func lost() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let pooler = try PgBouncer(before: server)
         let failure = try await onLoop { loop in
             let connection = try await PostgresConnection.open(pooler.settings(), on: loop)
@@ -89,7 +89,7 @@ struct PoolerTests {
 
     @Test("A server that does not write is refused through the pooler, too")
     func readOnly() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let database = try server.makeDatabase()
         try server.sql("ALTER DATABASE \(database) SET default_transaction_read_only = on")
         let pooler = try PgBouncer(before: server)

@@ -8,7 +8,7 @@ struct PreparedTests {
 
     @Test("Each text is prepared once, up to the bound, and what comes after runs without a name")
     func bounded() async throws {
-        var settings = try PostgresServer.shared().settings()
+        var settings = try await PostgresServer.shared().settings()
         settings.limits.prepared = 4
         try await onLoop { [settings] loop in
             let connection = try await PostgresConnection.open(settings, on: loop)
@@ -24,7 +24,7 @@ struct PreparedTests {
 
     @Test("A text that stands twice in a batch is prepared once, and by type of its parameters")
     func twice() async throws {
-        let settings = try PostgresServer.shared().settings()
+        let settings = try await PostgresServer.shared().settings()
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)
             let text = "SELECT $1 IS NULL"
@@ -40,7 +40,7 @@ struct PreparedTests {
 
     @Test("A statement whose plan no longer holds, or that is gone, fails once and is prepared anew")
     func anew() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(schema: try server.makeSchema())
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)

@@ -7,7 +7,7 @@ struct ServerTests {
     @Test("It is gone with its folder when the process of the tests is killed")
     func killed() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
-            let server = try PostgresServer()
+            let server = try await PostgresServer.make()
             _ = try PgBouncer(before: server)
             let text = Array("folder:\(server.folder)\n".utf8)
             unsafe _ = write(1, text, text.count)
@@ -24,7 +24,7 @@ struct ServerTests {
         "It runs as a user without rights where the tests run as root, with fsync, and keeps what it has over a stop"
     )
     func life() async throws {
-        let server = try PostgresServer()
+        let server = try await PostgresServer.make()
         #expect(try server.sql("SHOW fsync") == "on")
         var facts = stat()
         unsafe _ = stat("\(server.folder)/data", &facts)

@@ -28,7 +28,7 @@ struct TLSRecordTests {
         let (first, last) = (Self.beginning.count + 3, 16_384)
         let count = first + last - Self.answer(0).count
         let answer = Self.answer(count)
-        let certificates = try ServerCertificates(in: PostgresServer.shared().folder, "records")
+        let certificates = try await ServerCertificates(in: PostgresServer.shared().folder, "records")
         let peer = try HostilePeer { session in
             session.send(Array("S".utf8))
             let tls = TLSServer(session.descriptor, certificates)

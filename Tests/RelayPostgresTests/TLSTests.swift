@@ -14,8 +14,11 @@ struct TLSTests {
     }
 
     /// Settings for the shared server's port, with a user that has a password.
-    private static func settings(_ host: String, _ tls: PostgresTLS = .automatic) throws -> PostgresSettings {
-        let server = try PostgresServer.shared()
+    private static func settings(
+        _ host: String,
+        _ tls: PostgresTLS = .automatic
+    ) async throws -> PostgresSettings {
+        let server = try await PostgresServer.shared()
         let user = try server.makeUser(password: "p\(host)")
         return PostgresSettings(
             host: host,
@@ -46,7 +49,7 @@ struct TLSTests {
     func automatic() async throws {
         #expect(try await Self.isEncrypted(Self.settings("127.0.0.1")) == false)
         #expect(try await Self.isEncrypted(Self.settings("localhost")) == false)
-        let authority = try PostgresServer.shared().certificates.authority
+        let authority = try await PostgresServer.shared().certificates.authority
         let verified = PostgresTLS(authorityFile: authority)
         #expect(try await Self.isEncrypted(Self.settings(ServerCertificates.name, verified)) == true)
         // The system's authorities do not know the server's.
@@ -56,7 +59,7 @@ struct TLSTests {
 
     @Test("A certificate of another authority, or for another name, is refused")
     func wrong() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let other = try ServerCertificates(in: server.folder, "other")
         let byOther = PostgresTLS(.verified, authorityFile: other.authority)
         let error = try await Self.refused(Self.settings(ServerCertificates.name, byOther))
@@ -80,7 +83,7 @@ struct TLSTests {
     @Test("Large answers come whole through TLS, what its library holds included")
     func large() async throws {
         let library = try Self.library()
-        let settings = try Self.settings("other.test", PostgresTLS(.unverified))
+        let settings = try await Self.settings("other.test", PostgresTLS(.unverified))
         try await onLoop { loop in
             let connection = try await PostgresConnection.connect(settings, library, on: loop, within: ample)
             for size in [1, 8_000, 16_300, 16_384, 20_000, 100_000, 3_000_000] {
@@ -96,10 +99,10 @@ struct TLSTests {
 
     @Test("A password that was rotated takes effect at the next connection, and no error tells it")
     func rotated() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let library = try Self.library()
         let password = Password("first-secret")
-        var settings = try Self.settings("127.0.0.1")
+        var settings = try await Self.settings("127.0.0.1")
         settings.user = try server.makeUser(password: "first-secret")
         settings.password = { password.text }
         try await onLoop { [settings] loop in
@@ -117,7 +120,7 @@ struct TLSTests {
 
     @Test("A database or a server that is not there, or a name without an address, is named")
     func absent() async throws {
-        var settings = try Self.settings("127.0.0.1")
+        var settings = try await Self.settings("127.0.0.1")
         settings.database = "nothing"
         let database = try await Self.refused(settings)
         #expect(database.sqlState == "3D000" && database.kind == .refused)
@@ -141,7 +144,7 @@ struct TLSTests {
         let library = try PostgresLibrary.open(
             resolver: NameResolver(source: { _ in .success([dead, IPAddress(v4: 0x7F00_0001)]) })
         )
-        let settings = try Self.settings("other.test", PostgresTLS(.unverified))
+        let settings = try await Self.settings("other.test", PostgresTLS(.unverified))
         let count = try await onLoop { loop in
             let connection = try await PostgresConnection.connect(settings, library, on: loop, within: ample)
             return try await connection.run("SELECT 1").count

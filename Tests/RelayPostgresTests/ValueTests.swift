@@ -25,7 +25,7 @@ struct ValueTests {
 
     @Test("Each type arrives at the server as what it is, prepared and not")
     func arriving() async throws {
-        let settings = try PostgresServer.shared().settings()
+        let settings = try await PostgresServer.shared().settings()
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)
             for (value, type, text) in Self.values {
@@ -41,7 +41,7 @@ struct ValueTests {
 
     @Test("Each type comes back as what it was")
     func comingBack() async throws {
-        let settings = try PostgresServer.shared().settings()
+        let settings = try await PostgresServer.shared().settings()
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)
             let result = try await connection.run(
@@ -65,7 +65,7 @@ struct ValueTests {
 
     @Test("A value that is not there, or is of another type, is nil")
     func absent() async throws {
-        let settings = try PostgresServer.shared().settings()
+        let settings = try await PostgresServer.shared().settings()
         try await onLoop { loop in
             let result = try await PostgresConnection.open(settings, on: loop).run("SELECT 'abc'::text")
             for (row, column) in [(1, 0), (0, 1), (-1, 0), (0, -1)] {
@@ -77,7 +77,7 @@ struct ValueTests {
 
     @Test("Rows that a statement changes are counted")
     func affected() async throws {
-        let server = try PostgresServer.shared()
+        let server = try await PostgresServer.shared()
         let settings = server.settings(schema: try server.makeSchema())
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)

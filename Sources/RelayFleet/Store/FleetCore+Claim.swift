@@ -68,7 +68,7 @@ extension FleetCore {
                 }
             }
         } catch {
-            // What is claimed and nobody gets goes back; what there is to give is given all the same.
+            // Claims that nobody gets go back; those that there are to give are given all the same.
             let handed = Set(given.values.joined().map(\.token.position))
             for (seq, row) in running
             where row.route == number && beingClaimed.contains(seq) && !handed.contains(seq) {
