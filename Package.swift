@@ -346,12 +346,14 @@ if Context.environment["RELAY_FUZZ"] != nil {
 
 // The rooms that hold memory of C or of the kernel, their tests and what is below them: Tests/run sanitizer.
 if Context.environment["RELAY_SANITIZER"] != nil {
-    let rooms = ["RelayPosix", "RelayHTTP", "RelayPostgres", "RelayTransport", "RelayServer", "RelayStore"]
+    let rooms = [
+        "RelayPosix", "RelayHTTP", "RelayPostgres", "RelayTransport", "RelayServer", "RelayStore", "RelayFleet",
+    ]
     let below = [
         "CPage", "CPostgres", "PostgresTestSupport",
         "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
         "RelayJSON", "RelayTesting",
-        "RelayStoreBench", "RelayTestSupport", "StoreCrasher",
+        "RelayFleetBench", "RelayRecords", "RelayStoreBench", "RelayTestSupport", "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + ["JobStoreTests"] + below
     package.products = []

@@ -48,12 +48,4 @@ struct LeaseMachineTests {
         machine.renewed(sent: 105 * Self.second)
         #expect(machine.renewedAt == 110 * Self.second)
     }
-
-    @Test("A node whose name another process has sends nothing any more, whatever is renewed")
-    func lost() {
-        var machine = machine(renewedAt: 100)
-        machine.lost()
-        machine.renewed(sent: 110 * Self.second)
-        #expect(!machine.maySend(at: 111 * Self.second))
-    }
 }

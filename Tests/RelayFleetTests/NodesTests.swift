@@ -197,6 +197,31 @@ struct NodesTests {
         for store in stores { await store.close() }
     }
 
+    @Test("A node whose lease was given to another generation ends what it runs, and takes its name again")
+    func rejoin() async throws {
+        let nodes = try await Nodes()
+        let asked = Notes<JobID>()
+        var events = JobStoreEvents()
+        events.asked = { asked.add($0) }
+        let one = try await nodes.open("one", lease: .milliseconds(1_500), events: events)
+        let id = try await Self.accept(one)
+        let claim = try await Self.claim(one)
+        // As a node does that takes over.
+        try await nodes.sql(
+            """
+            UPDATE SCHEMA.node SET former = former || generation, generation = nextval('SCHEMA.generation')
+            """
+        )
+        while asked.values.isEmpty { _ = try await one.facts() }
+        #expect(asked.values == [id])
+        #expect(await one.opened(within: .seconds(60)) == nil)
+        let again = try await Self.claim(one)
+        #expect(again.token.id == id && again.token != claim.token)
+        #expect(try await Self.settle(one, claim) == .stale)
+        #expect(try await Self.settle(one, again) == .applied(.succeeded))
+        await one.close()
+    }
+
     @Test("A job may lose a settlement to another node's, but not have two")
     func fence() async throws {
         let nodes = try await Nodes()

@@ -109,7 +109,9 @@ package final class DurableJobs: Sendable {
             } catch  where error.isAway && dispatcher.phase == .idle {
                 await standBy(error)
                 let pause = wait.spread(ports.entropy.next())
-                try? await ports.time.sleep(until: ports.time.now().advanced(by: pause))
+                do throws(CancellationError) {
+                    try await ports.time.sleep(until: ports.time.now().advanced(by: pause))
+                } catch { throw .closed }
                 wait = min(wait * 2, DispatchMachine.longestRetry)
             }
         }

@@ -11,6 +11,8 @@ struct FleetChange: Sendable {
     var attempts: [Attempt] = []
     var action: ActionRecord?
     var answer: StoredAnswer?
+    /// The claim that is settled with it.
+    var settled: UInt64?
     /// Whether it takes the place of a claim that nobody was told of: the job has not run.
     var isUnclaimed = false
     /// Whether the job is removed with it.
@@ -101,6 +103,7 @@ extension FleetStatements {
                 .int32s(changes.map(\.before.countedMinute)),
                 .int32s(changes.map(\.row.countedMinute)),
                 .optionalBytesArray(changes.map { $0.answer.flatMap { FleetPiece.name(of: $0.body) } }),
+                .optionalInt64s(changes.map { $0.settled.map { Int64(bitPattern: $0) } }),
             ]
         )
     }

@@ -17,6 +17,8 @@ struct FleetRow: Sendable {
     var bodyLength: UInt64
     var standing: FleetStanding
     var record: JobRecord
+    /// The claim that its last change has settled.
+    var settled: UInt64?
     /// The generation that has claimed it; nil of a job that does not run.
     var generation: Int64?
 

@@ -92,19 +92,21 @@ extension FleetStatements {
     /// Changes jobs: $1 slot of `ready`, $2 slot of `tally`, then arrays: $3 slots, $4 seqs, $5 numbers, $6 states,
     /// $7 generations, $8 standings, $9 attempts, $10 actions, $11 heads and $12 bodies of answers, $13 waiting, $14 due,
     /// $15 routes, $16 parties, $17 urgencies, $18 states before, $19 minutes of acceptance, $20 and $21 those under which
-    /// they were counted before and are from now on, $22 names of answers' bodies in pieces.
+    /// they were counted before and are from now on, $22 names of answers' bodies in pieces,
+    /// $23 the claims that are settled with them.
     ///
     /// It tells of those that were changed: of the others a later change is known.
     var change: String {
         """
         WITH a AS (SELECT * FROM unnest($3::smallint[], $4::bigint[], $5::int[], $6::smallint[], $7::bigint[],
         $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::smallint[], $14::bigint[], $15::int[],
-        $16::bigint[], $17::smallint[], $18::smallint[], $19::int[], $20::int[], $21::int[], $22::bytea[])
+        $16::bigint[], $17::smallint[], $18::smallint[], $19::int[], $20::int[], $21::int[], $22::bytea[],
+        $23::bigint[])
         AS a(slot, seq, n, state, generation, standing, attempts, action, head, body, waiting, due, route, party, urgency,
-        was, minute, minute_was, minute_is, pieces)),
-        l AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, standing, attempts, action, head, body,
-        pieces)
-        SELECT slot, seq, n, \(now), state, generation, standing, attempts, action, head, body, pieces
+        was, minute, minute_was, minute_is, pieces, token)),
+        l AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, token, standing, attempts, action, head,
+        body, pieces)
+        SELECT slot, seq, n, \(now), state, generation, token, standing, attempts, action, head, body, pieces
         FROM (SELECT * FROM a ORDER BY slot, seq) a ON CONFLICT (seq, n, slot) DO NOTHING RETURNING slot, seq),
         w AS (SELECT a.* FROM a JOIN l USING (slot, seq)),
         \(consequences("$1", "$2"))

@@ -8,22 +8,14 @@ struct LeaseMachine: Equatable, Sendable {
     private(set) var renewedAt: Int64?
     /// Since when there has been no gap between two leases; nil while there is none.
     private(set) var unbrokenSince: Int64?
-    /// Whether another process has the node's name now: this one sends nothing any more.
-    private(set) var isLost = false
 
     init(lease: Int64) { self.lease = lease }
 
     /// A renewal sent at `sent` has succeeded.
     mutating func renewed(sent: Int64) {
-        guard !isLost, sent >= renewedAt ?? .min else { return }
+        guard sent >= renewedAt ?? .min else { return }
         if !(renewedAt.map { sent < $0 + lease } ?? false) { unbrokenSince = sent }
         renewedAt = sent
-    }
-
-    /// The database knows another generation under the node's name.
-    mutating func lost() {
-        isLost = true
-        (renewedAt, unbrokenSince) = (nil, nil)
     }
 
     /// When the next renewal is to be sent.

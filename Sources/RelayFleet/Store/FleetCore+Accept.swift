@@ -88,7 +88,9 @@ extension FleetCore {
             facts.commits += 1
             facts.operations += UInt64(jobs.count)
         } catch {
-            if error.isUnknown {
+            if error.sqlState == Self.warned {
+                for job in jobs { answers[job.id] = .failure(.warned) }
+            } else if error.isUnknown {
                 for (id, answer) in await resolve(jobs) { answers[id] = answer }
             } else if error.blamesRow, jobs.count > 1 {
                 let middle = jobs.count / 2
@@ -115,7 +117,17 @@ extension FleetCore {
         let results = try await pool.borrow("keep the job") { connection throws(PostgresError) in
             try await connection.run(batch, within: statementTimeout)
         }
+        try Self.check(results)
         return take(results, jobs, slot: slot, sent: sent)
+    }
+
+    /// The class of warnings.
+    private static let warned = "01000"
+
+    /// A COMMIT with a warning is none to be told of: a standby that it waited for was given up.
+    static func check(_ results: [PostgresResult]) throws(PostgresError) {
+        guard results.contains(where: \.hasWarning) else { return }
+        throw PostgresError(.refused, "the server warned that a standby did not confirm", sqlState: warned)
     }
 
     func statementsToAccept(_ jobs: [FleetAcceptance], in slot: Int16) -> [PostgresStatement] {
@@ -210,6 +222,12 @@ extension FleetCore {
 }
 
 extension StoreError {
+    /// The job is kept by one server, and the standby that was to have it as well has not said so.
+    static let warned = StoreError(
+        .unknown,
+        "the database kept the job without the confirmation of its standby; ask for it by its id before it is sent again"
+    )
+
     /// The server would not keep what it commits: nothing was accepted.
     static let unsafe = StoreError.away(
         "keep the job",

@@ -20,7 +20,7 @@ extension FleetCore {
         var random = FastRandom()
         while !isClosing {
             do throws(StoreError) {
-                try await renew()
+                if refusal == nil { try await renew() }
                 if let trouble = lastTrouble {
                     events.relief("the database takes statements again, after: \(trouble)")
                 }
@@ -72,15 +72,22 @@ extension FleetCore {
                 )
             ]
         )[0]
-        guard result.count > 0 else {
-            lease.lost()
-            throw StoreError(
-                .locked,
-                "cannot renew the lease of node \(options.node): another process has the name now; nothing is sent any more"
-            )
-        }
+        guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
+    }
+
+    /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
+    private func rejoin() {
+        let lost = running.values.map(\.id)
+        running = [:]
+        lease = LeaseMachine(lease: lease.lease)
+        refusal = .away("use it", "the lease of node \(options.node) was over, and it has to take its name again")
+        events.asked(lost)
+        events.notice(
+            "the lease of node \(options.node) in the database was over: other nodes may have its jobs, and it takes its name again"
+        )
+        spawn { await $0.openAtLast() }
     }
 
     /// Looks whether somebody has changed a job that runs here.

@@ -144,6 +144,8 @@ extension FleetCore {
             EXISTS (SELECT FROM \(s).job_\(slot) j \(statements.lastChange)
             WHERE coalesce(c.state, j.state) < 5 OR coalesce(c.state, j.state) IN (6, 7, 8)
             OR coalesce(c.state, j.state) = 5 AND c.at > \(goneSucceeded))
+            OR EXISTS (SELECT FROM \(s).piece_\(slot) p JOIN \(s).job j ON j.pieces = p.body
+            WHERE j.slot NOT IN (\(slot), \(FleetSchema.keptSlot)))
             """
         if try await turn("job", to: slot, from: jobHead, ["job", "change", "piece"], unless: isNeeded) {
             jobHead = Int16(slot)

@@ -43,19 +43,29 @@ extension FleetCore {
             for settlement in byToken.values {
                 if let row = try await held(settlement.token) { rows.append(row) }
             }
-            let changes = try await change(rows) { row, _ in
-                byToken[row.standing.machine.token].flatMap { self.settled(row, by: $0) }
-            }
             var answers: [UInt64: Settlement.Answer] = [:]
+            let changes = try await change(rows) { row, _ in
+                if let token = row.settled, byToken[token] != nil, self.doubtful.contains(token) {
+                    // Done already: the reply to it was lost.
+                    answers[token] = .applied(row.standing.machine.state, row.standing.machine.end)
+                    self.running[row.seq] = nil
+                    return nil
+                }
+                return byToken[row.standing.machine.token].flatMap { self.settled(row, by: $0) }
+            }
             for change in changes {
                 let machine = change.after.machine
                 running[change.before.seq] = nil
                 answers[change.before.standing.machine.token] = .applied(machine.state, machine.end)
             }
+            doubtful.subtract(byToken.keys)
             facts.operations += UInt64(changes.count)
             return zip(settlements, isFirst)
                 .map { .success($1 ? answers[$0.token.number] ?? .stale : .stale) }
-        } catch { return settlements.map { _ in .failure(error) } }
+        } catch {
+            doubtful.formUnion(settlements.map(\.token.number))
+            return settlements.map { _ in .failure(error) }
+        }
     }
 
     /// The claimed job as it is known here, or in the database where this process does not know it.
@@ -91,6 +101,7 @@ extension FleetCore {
             after.hasBody = false
         }
         var change = FleetChange(row, after)
+        change.settled = settlement.token.number
         change.attempts = settlement.attempts
         change.answer = settlement.answer
         return change

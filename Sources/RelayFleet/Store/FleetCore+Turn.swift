@@ -116,7 +116,7 @@ extension FleetCore {
             if !replacing.isEmpty {
                 for turn in try await turns(of: replacing, connection) { scopes.formUnion(turn.row.scopes) }
             }
-            let (made, _) = try await locked(scopes, connection) { connection throws(PostgresError) in
+            let (made, last) = try await locked(scopes, connection) { connection throws(PostgresError) in
                 let turns = try await turns(of: own, connection)
                 let kept = prepared(jobs, turns)
                 let results = try await connection.run(
@@ -145,6 +145,7 @@ extension FleetCore {
                 if !changes.isEmpty { last += statementsToChange(changes + woken) + [turnsLeft(changes)] }
                 return ((answers, changes, woken), last)
             }
+            try Self.check(last)
             ended = made.1.filter { $0.after.machine.state.isTerminal }.map { $0.row.report() }
             for change in made.2 { note(change.row, &fresh) }
             return made.0

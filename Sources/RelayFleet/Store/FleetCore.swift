@@ -59,6 +59,8 @@ final class FleetCore {
     var nextRound: UInt64 = 0
     /// Claims under way.
     var claimsUnderWay = 0
+    /// Claims whose settlement may have been made: its reply was lost.
+    var doubtful: Set<UInt64> = []
     /// Jobs of them that nobody has been given yet.
     var beingClaimed: Set<Int64> = []
     /// The position from which on claims may stand in the database that nobody here holds.
