@@ -20,7 +20,7 @@ package struct JobFilter: Hashable, Sendable {
     /// The upstream of the last failed attempt.
     package var upstream: String?
     package var label: String?
-    /// The uid that handed the jobs over, on this machine.
+    /// The uid that handed the jobs over.
     package var user: UInt32?
     /// Milliseconds since 1970 UTC, this one included: `created_after` of the API.
     package var createdFrom: Int64?
@@ -63,7 +63,7 @@ package struct JobFilter: Hashable, Sendable {
             && (failureStatus == nil || job.failureStatus == failureStatus)
             && (upstream == nil || job.failureUpstream == upstream)
             && (label.map { job.record.labels.contains($0) } ?? true)
-            && (user == nil || job.record.submitter?.user == user && job.record.submitter?.node == nil)
+            && (user == nil || job.record.submitter?.user == user)
             && (createdFrom.map { job.createdAt >= $0 } ?? true)
             && (createdBefore.map { job.createdAt < $0 } ?? true)
             && (version == nil || job.version == version)

@@ -97,13 +97,10 @@ extension JobRecord {
         package var user: UInt32
         /// The systemd unit; nil when the process has none.
         package var unit: String?
-        /// The daemon of a fleet whose machine it is a user of; nil of this machine's, and where users are shared.
-        package var node: String?
 
-        package init(user: UInt32, unit: String?, node: String? = nil) {
+        package init(user: UInt32, unit: String?) {
             self.user = user
             self.unit = unit
-            self.node = node
         }
     }
 

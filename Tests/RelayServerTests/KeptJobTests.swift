@@ -6,8 +6,6 @@ import RelayRoute
 import RelayTestSupport
 import Testing
 
-@testable import RelayServer
-
 @Suite("A job on disk can be looked at, replayed and acted on", .timeLimit(.minutes(5)))
 struct KeptJobTests {
     private static func id(_ number: UInt64) -> JobID {
@@ -78,24 +76,6 @@ struct KeptJobTests {
         fields.append("X-Hop", "1")
         fields.append("Waystation-Outcome", "forged")
         return StoredAnswer(status: status, fields: fields, body: .bytes(body))
-    }
-
-    @Test("A user of another machine of a fleet is another user, and is told of with its daemon")
-    func otherMachine() async throws {
-        let served = try ServedLoop(role: .read)
-        let id = try await keep(7, in: served) { $0.record.submitter?.node = "west" }
-        let client = try served.ask("GET", "/v1/jobs/\(id)").json["client"]
-        #expect(client?["uid"]?.integer == 1_000 && client?["node"]?.text == "west")
-        let local = try await keep(8, in: served)
-        #expect(try served.ask("GET", "/v1/jobs/\(local)").json[["client", "node"]] == nil)
-        let (other, own) = (try #require(try await served.store.job(id)), try await served.store.job(local))
-        let caller = JobAccess(role: .submit, user: 1_000)
-        #expect(!caller.sees(other.record.submitter) && caller.sees(own?.record.submitter))
-        #expect(!caller.mayCancel(other) && JobAccess(role: .operate, user: 1_000).mayCancel(other))
-        var filter = JobFilter()
-        try caller.narrow(&filter)
-        let listed = try await served.store.jobs(filter, order: .oldestFirst, limit: 9, after: nil).jobs
-        #expect(listed.map(\.record.id) == [local])
     }
 
     @Test("Its document says what it is and why it waits, and nothing of its fields or its query")

@@ -25,8 +25,6 @@ public struct Attempt: Sendable {
     public var heldBack: [HeldBack] = []
     /// The rule that sends the request again as a kept job, where `rule` has only answered it.
     package var resentBy: String?
-    /// The daemon of a fleet that made it; nil where there is none but this.
-    package var node: String?
 
     /// A rule's decision.
     public enum Next: Sendable, Equatable {

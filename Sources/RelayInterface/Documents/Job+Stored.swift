@@ -41,9 +41,8 @@ extension Job.Failure {
 }
 
 extension Job.Client {
-    package init(_ user: UInt32, process: Int32? = nil, unit: String?, node: String? = nil) {
+    package init(_ user: UInt32, process: Int32? = nil, unit: String?) {
         self.init()
-        self.node = node
         uid = user
         self.process = process
         self.unit = unit

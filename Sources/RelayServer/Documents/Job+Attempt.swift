@@ -10,7 +10,6 @@ extension Job.Attempt {
         number = attempt.number
         upstream = attempt.upstream
         address = attempt.exchange?.address
-        node = attempt.node
         startedAt = WallTime(milliseconds: attempt.beganAt)
         // The wall clock may have been set back since.
         startedAfter = max(0, attempt.beganAt.subtractingSaturating(start))

@@ -39,9 +39,7 @@ struct JobSheet {
 
     private var client: String? {
         job.job.client.map { client in
-            [client.unit.map(safe), "uid \(client.uid)", client.node.map { "on \(safe($0))" }].compactMap {
-                $0
-            }.joined(separator: ", ")
+            [client.unit.map(safe), "uid \(client.uid)"].compactMap { $0 }.joined(separator: ", ")
         }
     }
 

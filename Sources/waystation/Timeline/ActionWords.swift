@@ -26,10 +26,8 @@ extension Job.Action {
 extension Job.Client {
     /// `shop.service (alice, uid 1001)`, or as much of it as is known.
     func text(_ name: String?) -> String {
-        // On another machine the number may be another user's.
-        let (name, machine) = node.map { (nil, " on \(safe($0))") } ?? (name, "")
-        guard let unit else { return principalText(uid, name) + machine }
-        return "\(safe(unit)) (\(name.map { safe($0) + ", " } ?? "")uid \(uid))\(machine)"
+        guard let unit else { return principalText(uid, name) }
+        return "\(safe(unit)) (\(name.map { safe($0) + ", " } ?? "")uid \(uid))"
     }
 }
 

@@ -10,16 +10,14 @@ struct JobAccess {
     let role: Role
     let user: UInt32?
 
+    init(_ caller: Caller) {
+        role = caller.role
+        user = caller.client?.user
+    }
+
     var isUnlimited: Bool { role.includes(.read) }
 
     func sees(_ owner: UInt32?) -> Bool { isUnlimited || user != nil && user == owner }
-
-    /// The same of a kept job, of which a user of another machine is another user.
-    func sees(_ submitter: JobRecord.Submitter?) -> Bool { isUnlimited || owns(submitter) }
-
-    private func owns(_ submitter: JobRecord.Submitter?) -> Bool {
-        user != nil && user == submitter?.user && submitter?.node == nil
-    }
 
     /// Whether they may be told more of a kept job than its id: an idempotency key of callers whom the kernel has no name
     /// for is one for all of them.
@@ -29,7 +27,7 @@ struct JobAccess {
 
     /// Whether they may end the job.
     func mayCancel(_ job: StoredJob) -> Bool {
-        role.includes(.operate) || owns(job.record.submitter)
+        role.includes(.operate) || user != nil && user == job.record.submitter?.user
     }
 
     /// Narrows a filter to what may be seen.
@@ -60,7 +58,7 @@ struct JobAccess {
         } catch {
             throw error.code == .jobNotFound ? JobAccess.notFound : error
         }
-        guard sees(job.record.submitter) else { throw JobAccess.notFound }
+        guard sees(job.record.submitter?.user) else { throw JobAccess.notFound }
         return job
     }
 
@@ -68,8 +66,4 @@ struct JobAccess {
         .jobNotFound,
         "no job that you may see has this id: jobs on disk go with their retention, those answered at once after the last 1024"
     )
-}
-
-extension JobAccess {
-    init(_ caller: Caller) { self.init(role: caller.role, user: caller.client?.user) }
 }
