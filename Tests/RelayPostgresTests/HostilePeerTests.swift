@@ -102,10 +102,10 @@ struct HostilePeerTests {
 
     @Test("A row that is longer than it may be is given up, with its end at the latest")
     func giantRow() async throws {
-        let length = 256 << 20
+        let length = 48 << 20
         let piece = [UInt8](repeating: 1, count: 1 << 20)
         let (error, sent) = try await Self.failure { session in
-            session.send(Self.answer + message("D", [0, 1, 0x0F, 0xFF, 0xFF, 0xF0], length: length))
+            session.send(Self.answer + message("D", [0, 1, 0x02, 0xFF, 0xFF, 0xF0], length: length))
             while session.send(piece) {}
         }
         #expect(error.kind == .protocolError && error.message.contains("\(Self.limit) bytes"))
