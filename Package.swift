@@ -347,7 +347,8 @@ if Context.environment["RELAY_FUZZ"] != nil {
 // The rooms that hold memory of C or of the kernel, their tests and what is below them: Tests/run sanitizer.
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = [
-        "RelayPosix", "RelayHTTP", "RelayPostgres", "RelayTransport", "RelayServer", "RelayStore", "RelayFleet",
+        "RelayPosix", "RelayHTTP", "RelayPostgres", "RelayTransport", "RelayServer", "RelayStore",
+        "RelayFleet",
     ]
     let below = [
         "CPage", "CPostgres", "PostgresTestSupport",

@@ -82,7 +82,10 @@ extension FleetCore {
         let lost = running.values.map(\.id)
         running = [:]
         lease = LeaseMachine(lease: lease.lease)
-        refusal = .away("use it", "the lease of node \(options.node) was over, and it has to take its name again")
+        refusal = .away(
+            "use it",
+            "the lease of node \(options.node) was over, and it has to take its name again"
+        )
         events.asked(lost)
         events.notice(
             "the lease of node \(options.node) in the database was over: other nodes may have its jobs, and it takes its name again"
