@@ -168,8 +168,7 @@ int relay_pq_buffered(Connection *connection) {
     return session == NULL ? 0 : pq.SSL_pending(session);
 }
 
-int64_t relay_pq_read_count(const Connection *connection) {
-    int descriptor = pq.PQsocket(connection);
+int64_t relay_pq_read_count(int descriptor) {
     struct tcp_info facts;
     int before = 0, after = -1;
     // What arrives between the two questions is counted by both numbers or by none.

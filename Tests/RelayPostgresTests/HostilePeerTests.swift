@@ -109,7 +109,8 @@ struct HostilePeerTests {
             while session.send(piece) {}
         }
         #expect(error.kind == .protocolError && error.message.contains("\(Self.limit) bytes"))
-        #expect(sent < length + 32 << 20)
+        // The library doubles its buffer and fills it; the system's buffers come on top.
+        #expect(sent < 2 * length)
     }
 
     @Test("Rows without end are given up")

@@ -138,6 +138,18 @@ struct RefusedStoreTests {
         }
     }
 
+    @Test("A store that was closed can be opened again while a program that is being started has its files")
+    func inherited() async throws {
+        let scratch = TemporaryFolder()
+        let store = try await Self.open(scratch.path)
+        // Between fork and exec a child has all descriptors.
+        let copies = Files.descriptors(of: scratch.path + "/lock").map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        await store.close()
+        #expect(await Self.refusal(scratch.path) == nil)
+    }
+
     @Test("A large store that was cut short is refused at once")
     func largeCutShort() async throws {
         let scratch = TemporaryFolder()

@@ -272,6 +272,17 @@ struct SQLiteTests {
 
 /// Bytes of files, without ceremony.
 enum Files {
+    /// This process's descriptors of a file.
+    static func descriptors(of path: String) -> [Int32] {
+        var wanted = stat()
+        guard unsafe stat(path, &wanted) == 0 else { return [] }
+        return TemporaryFolder.names("/proc/self/fd").compactMap { Int32($0) }.filter { descriptor in
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return false }
+            return status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino
+        }
+    }
+
     static func read(_ path: String) -> [UInt8] {
         let descriptor = unsafe Glibc.open(path, O_RDONLY)
         guard descriptor >= 0 else { return [] }

@@ -92,8 +92,8 @@ int relay_pq_flush(struct relay_pq_connection *connection);
 bool relay_pq_consume(struct relay_pq_connection *connection);
 // How many bytes the TLS library holds that no descriptor tells of.
 int relay_pq_buffered(struct relay_pq_connection *connection);
-// How many bytes of its TCP connection were read; -1 for another socket, which has no such count.
-int64_t relay_pq_read_count(const struct relay_pq_connection *connection);
+// How many bytes of a TCP connection were read; -1 for another descriptor, which has no such count.
+int64_t relay_pq_read_count(int descriptor);
 bool relay_pq_is_busy(struct relay_pq_connection *connection);
 struct relay_pq_result *relay_pq_next_result(struct relay_pq_connection *connection);
 struct relay_pq_notification *relay_pq_next_notification(struct relay_pq_connection *connection);

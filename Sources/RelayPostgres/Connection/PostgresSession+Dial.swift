@@ -43,7 +43,7 @@ extension PostgresSession {
     }
 
     func pollDial() {
-        guard unsafe relay_pq_read_count(raw) <= Self.mostGreeting else {
+        guard relay_pq_read_count(descriptor) <= Self.mostGreeting else {
             return close(PostgresError(.protocolError, "\(endpoint) sent too much before it was ready"))
         }
         switch unsafe relay_pq_connect_poll(raw) {
@@ -69,6 +69,7 @@ extension PostgresSession {
         loop.cancel(dialTimer)
         let dialled = dialled
         self.dialled = nil
+        beginAnswer()
         dialled?(nil)
     }
 

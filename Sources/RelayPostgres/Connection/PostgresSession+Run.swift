@@ -31,7 +31,6 @@ extension PostgresSession {
     }
 
     private func send(_ batch: Batch) {
-        answerStart = nil
         let bound = batch.statements.map { BoundParameters($0.parameters) }
         for (index, statement) in batch.statements.enumerated() {
             let parameters = bound[index]
@@ -120,13 +119,7 @@ extension PostgresSession {
         guard end == nil else { return }
         guard isAlive else { return fail() }
         // An answer that is whole is none of a flood.
-        guard batch !== batches.first || !isFlooded else {
-            let error = PostgresError(
-                .protocolError,
-                "\(endpoint) sent an answer of more than \(limits.answer) bytes; the connection is closed"
-            )
-            return close(error)
-        }
+        guard batch !== batches.first || !isFlooded else { return fail() }
         if let batch = batches.first {
             if !batch.isSent { flush() }
         } else if lastReport != nil {
@@ -138,14 +131,14 @@ extension PostgresSession {
     /// Whether an answer, or a message that nobody asked for, is longer than it may be.
     ///
     /// The library reads a message whole, up to two gigabytes, while it comes faster than it is read. A Unix socket is not
-    /// measured: its server is this machine's own.
+    /// measured: its server is this machine's own. The copy of the socket outlives the library's.
     private var isFlooded: Bool {
-        let count = unsafe relay_pq_read_count(raw)
-        guard let start = answerStart else {
-            answerStart = count
-            return false
-        }
-        return count - start > Int64(limits.answer)
+        answerStart >= 0 && relay_pq_read_count(descriptor) - answerStart > Int64(limits.answer)
+    }
+
+    /// What comes from here on is counted as one answer.
+    func beginAnswer() {
+        if answerStart >= 0 { answerStart = relay_pq_read_count(descriptor) }
     }
 
     private func takeResults() {
@@ -216,7 +209,7 @@ extension PostgresSession {
     private func finish(_ batch: Batch, _ result: Result<[PostgresResult], PostgresError>) {
         loop.cancel(batch.timer)
         batches.removeFirst()
-        answerStart = nil
+        beginAnswer()
         batch.finish(result)
         if let next = batches.first { send(next) }
     }
@@ -233,6 +226,14 @@ extension PostgresSession {
 
     /// The connection is over: what the server said before, or else what the library says.
     private func fail() {
+        // The library may have read the whole flood, and stumbled over its end.
+        guard !isFlooded else {
+            let error = PostgresError(
+                .protocolError,
+                "\(endpoint) sent an answer of more than \(limits.answer) bytes; the connection is closed"
+            )
+            return close(error)
+        }
         if let report = lastReport {
             let state = report.sqlState.map { " (\($0))" } ?? ""
             return close(
@@ -254,7 +255,7 @@ extension PostgresSession {
 
     private func takeNotifications() {
         while end == nil, let notification = unsafe relay_pq_next_notification(raw) {
-            if batches.isEmpty { answerStart = nil }
+            if batches.isEmpty { beginAnswer() }
             let channel = unsafe plainText(notification.pointee.channel)
             let payload = unsafe String(cString: notification.pointee.payload)
             unsafe relay_pq_free_notification(notification)
@@ -265,7 +266,7 @@ extension PostgresSession {
     private func tellNotices() {
         let told = notices
         notices = []
-        if !told.isEmpty, batches.isEmpty { answerStart = nil }
+        if !told.isEmpty, batches.isEmpty { beginAnswer() }
         for notice in told { onNotice?(notice) }
     }
 }

@@ -25,8 +25,8 @@ import RelayPosix
     var notices: [PostgresNotice] = []
     /// The last error that came unasked, as when the server stops.
     var lastReport: ServerReport?
-    /// How much of the stream had been read when an answer that is not whole was looked at first.
-    var answerStart: Int64?
+    /// How much of the stream had been read when the answer before was whole; negative where nobody counts.
+    var answerStart: Int64 = 0
 
     @unsafe init(_ raw: OpaquePointer, _ settings: PostgresSettings, on loop: EventLoop) {
         unsafe self.raw = raw

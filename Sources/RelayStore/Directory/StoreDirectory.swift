@@ -29,7 +29,11 @@ final class StoreDirectory {
         }
     }
 
-    deinit { close(lock) }
+    deinit {
+        // A program that is just being started holds a copy until it runs.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// Whether a run has met damage in the database's structure: the next start looks through all of it.
     var isSuspect: Bool {
