@@ -136,7 +136,7 @@ extension PostgresSession {
         answerStart >= 0 && relay_pq_read_count(descriptor) - answerStart > Int64(limits.answer)
     }
 
-    /// What comes from here on is counted as one answer.
+    /// Counts from here on as one answer.
     func beginAnswer() {
         if answerStart >= 0 { answerStart = relay_pq_read_count(descriptor) }
     }
