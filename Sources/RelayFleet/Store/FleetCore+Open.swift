@@ -38,6 +38,12 @@ extension FleetCore {
     /// The facts, and why the database is away where it is.
     var standing: StoreFacts {
         var facts = facts
+        var database = DatabaseFacts(node: options.node)
+        database.renewedAt = renewedAt
+        (database.connections, database.connects) = (pool.count, pool.connects)
+        (database.roundTrips, database.notificationQueue) = (pool.lent, notificationQueue)
+        database.holder = holder.flatMap { steady - $0.seen >= Self.lookInterval ? $0.holder : nil }
+        facts.database = database
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts

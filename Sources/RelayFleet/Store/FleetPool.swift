@@ -6,13 +6,17 @@ import RelayPostgres
 final class FleetPool {
     private let loop: EventLoop
     private let library: PostgresLibrary
-    private let settings: PostgresSettings
+    /// The ways to the database, of which the first is the one in use.
+    private var ways: [PostgresSettings]
     private let limit: Int
     private let statementTimeout: Duration
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// How often a connection was lent, and one was made.
+    private(set) var lent: UInt64 = 0
+    private(set) var connects: UInt64 = 0
     private var isClosed = false
     /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
     private var retryAt: Int64 = 0
@@ -30,13 +34,13 @@ final class FleetPool {
     private static let longestWait: Int64 = 1_000_000_000
 
     init(
-        _ settings: PostgresSettings,
+        _ ways: [PostgresSettings],
         _ library: PostgresLibrary,
         limit: Int,
         statementTimeout: Duration,
         on loop: EventLoop
     ) {
-        self.settings = settings
+        self.ways = ways
         self.library = library
         self.limit = max(1, limit)
         self.statementTimeout = statementTimeout
@@ -59,6 +63,7 @@ final class FleetPool {
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         let connection = try await take()
+        lent += 1
         defer { giveBack(connection) }
         return try await body(connection)
     }
@@ -83,11 +88,12 @@ final class FleetPool {
         count += 1
         do throws(PostgresError) {
             let connection = try await PostgresConnection.connect(
-                settings,
+                ways[0],
                 library,
                 on: loop,
                 within: statementTimeout
             )
+            connects += 1
             let wasAway = failures > 0
             (failures, trouble, retryAt) = (0, nil, 0)
             if wasAway { recovered() }
@@ -95,6 +101,7 @@ final class FleetPool {
         } catch {
             count -= 1
             failures += 1
+            ways.append(ways.removeFirst())
             trouble = StoreError("reach it", error)
             let wait = min(Self.longestWait, 10_000_000 << Int64(min(failures, 7)))
             retryAt = loop.currentTime() + wait / 2 + Int64.random(in: 0...wait / 2, using: &random)
