@@ -31,7 +31,7 @@ struct MigrationTests {
         }
     }
 
-    /// What is in a schema: tables, columns, indexes, sequences, and the rows that it is made with.
+    /// All of a schema: tables, columns, indexes, sequences, and the rows that it is made with.
     private static func catalog(_ server: PostgresServer, _ name: String) async throws -> String {
         let text = try await offPool {
             try server.sql(
