@@ -31,7 +31,7 @@ extension FleetCore {
             } else {
                 PostgresStatement("DELETE FROM \(statements.s).pause WHERE route = $1", [.text(route)])
             }
-        _ = try await round("pause a route", [statement])
+        _ = try await write("pause a route", [statement])
         pauses[route] = pause
         events.changed()
     }
