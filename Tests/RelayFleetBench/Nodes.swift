@@ -36,6 +36,7 @@ package final class Nodes: Sendable {
     package func open(
         _ name: String,
         identity: String? = nil,
+        user: String? = nil,
         lease: Duration = .seconds(30),
         events: JobStoreEvents = JobStoreEvents(),
         _ change: (inout FleetOptions) -> Void = { _ in }
@@ -48,6 +49,7 @@ package final class Nodes: Sendable {
             version: "test",
             clock: { SystemClock.monotonic() }
         )
+        if let user { options.database.user = user }
         options.connections = 3
         options.slots = Self.slots
         options.lease = lease
