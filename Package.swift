@@ -69,8 +69,11 @@ let package = Package(
         ),
         .target(
             name: "RelayStore",
-            dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords"]
+            dependencies: [
+                "CLinux", "CSQLite", "CSQLiteFiles", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords",
+            ]
         ),
+        .target(name: "CSQLiteFiles", dependencies: ["CSQLite"]),
         // The way to PostgreSQL. CPostgres opens libpq when it is asked to: nothing is linked.
         .target(name: "CPostgres"),
         .target(name: "RelayPostgres", dependencies: ["CPostgres", "RelayBase", "RelayPosix"]),
@@ -350,7 +353,7 @@ if Context.environment["RELAY_SANITIZER"] != nil {
         "RelayFleet",
     ]
     let below = [
-        "CPage", "CPostgres", "PostgresTestSupport",
+        "CPage", "CPostgres", "CSQLiteFiles", "PostgresTestSupport",
         "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
         "RelayJSON", "RelayTesting",
         "RelayFleetBench", "RelayRecords", "RelayStoreBench", "RelayTestSupport", "StoreCrasher",

@@ -12,6 +12,9 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Throws: `full` when there is no room; then none of them is accepted.
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 
+    /// The same with an answer of its own for each: in a store that accepts them singly, one that fails hinders no other.
+    func enqueueEach(_ jobs: [NewJob], at now: JobMoment) async -> [Result<EnqueueResult, StoreError>]
+
     /// Accepts one job where that needs no task, and says on a thread of its own choice what became of it.
     ///
     /// - Returns: false when it needs one; nothing is accepted then, and nobody is told.
@@ -189,6 +192,15 @@ package struct JobStoreEvents: Sendable {
 }
 
 extension JobStore {
+    package func enqueueEach(
+        _ jobs: [NewJob],
+        at now: JobMoment
+    ) async -> [Result<EnqueueResult, StoreError>] {
+        do throws(StoreError) { return try await enqueue(jobs, at: now).map { .success($0) } } catch {
+            return jobs.map { _ in .failure(error) }
+        }
+    }
+
     package func enqueue(
         _ offered: OfferedJob,
         at now: JobMoment,

@@ -33,7 +33,7 @@ extension FleetCore {
             }
         pauseChanges += 1
         defer { pauseChanges += 1 }
-        _ = try await round("pause a route", [statement])
+        _ = try await write("pause a route", [statement])
         pauses[route] = pause
         events.changed()
     }

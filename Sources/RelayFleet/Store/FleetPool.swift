@@ -6,14 +6,15 @@ import RelayPostgres
 final class FleetPool {
     private let loop: EventLoop
     private let library: PostgresLibrary
-    /// The ways to the database, of which the first is the one in use.
-    private var ways: [PostgresSettings]
+    /// The ways to the database, and how often one was left for the next.
+    private let ways: [PostgresSettings]
+    private var turn = 0
     private let limit: Int
     private let statementTimeout: Duration
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [Waiter] = []
     /// How often a connection was lent, and one was made.
     private(set) var lent: UInt64 = 0
     private(set) var connects: UInt64 = 0
@@ -69,6 +70,7 @@ final class FleetPool {
     }
 
     private func take() async throws(PostgresError) -> PostgresConnection {
+        let end = loop.currentTime() + statementTimeout.saturatedNanoseconds
         while true {
             while let connection = idle.popLast() {
                 if !connection.isOver { return connection }
@@ -76,8 +78,33 @@ final class FleetPool {
             }
             guard !isClosed else { throw PostgresError(.lost, "the store is closed") }
             if count < limit { return try await connect() }
-            await withCheckedContinuation { waiting.append($0) }
+            guard await isFree(by: end) else {
+                let time = DurationText.text(statementTimeout)
+                var error = PostgresError(.timeout, "no connection to it was free within \(time)")
+                error.endsConnection = false
+                throw error
+            }
         }
+    }
+
+    /// Waits until a connection may be free.
+    private func isFree(by end: Int64) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let waiter = Waiter(continuation)
+            waiter.timer.action = { [unowned self, unowned waiter] in
+                waiting.removeAll { $0 === waiter }
+                waiter.continuation.resume(returning: false)
+            }
+            loop.schedule(waiter.timer, at: end)
+            waiting.append(waiter)
+        }
+    }
+
+    private final class Waiter {
+        let continuation: CheckedContinuation<Bool, Never>
+        let timer = LoopTimer {}
+
+        init(_ continuation: CheckedContinuation<Bool, Never>) { self.continuation = continuation }
     }
 
     private func connect() async throws(PostgresError) -> PostgresConnection {
@@ -86,9 +113,10 @@ final class FleetPool {
             throw PostgresError(.unreachable, trouble?.message ?? "the database cannot be reached")
         }
         count += 1
+        let turn = turn
         do throws(PostgresError) {
             let connection = try await PostgresConnection.connect(
-                ways[0],
+                ways[turn % ways.count],
                 library,
                 on: loop,
                 within: statementTimeout
@@ -101,7 +129,8 @@ final class FleetPool {
         } catch {
             count -= 1
             failures += 1
-            ways.append(ways.removeFirst())
+            // Of several that have failed on one way the first goes on to the next.
+            if turn == self.turn { self.turn += 1 }
             trouble = StoreError("reach it", error)
             let wait = min(Self.longestWait, 10_000_000 << Int64(min(failures, 7)))
             retryAt = loop.currentTime() + wait / 2 + Int64.random(in: 0...wait / 2, using: &random)
@@ -121,7 +150,12 @@ final class FleetPool {
     }
 
     private func wakeOne() {
-        if !waiting.isEmpty { waiting.removeFirst().resume() }
+        if !waiting.isEmpty { go(waiting.removeFirst()) }
+    }
+
+    private func go(_ waiter: Waiter) {
+        loop.cancel(waiter.timer)
+        waiter.continuation.resume(returning: true)
     }
 
     func close() {
@@ -129,7 +163,7 @@ final class FleetPool {
         for connection in idle { connection.close() }
         count -= idle.count
         idle = []
-        for continuation in waiting { continuation.resume() }
+        for waiter in waiting { go(waiter) }
         waiting = []
     }
 }

@@ -124,8 +124,13 @@ package final class PostgreSQLJobStore: JobStore {
 extension PostgreSQLJobStore {
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         var results: [EnqueueResult] = []
-        for result in await offered(jobs, offer) { results.append(try result.get()) }
+        for result in await enqueueEach(jobs, at: now) { results.append(try result.get()) }
         return results
+    }
+
+    package func enqueueEach(_ jobs: [NewJob], at now: JobMoment) async -> [Result<EnqueueResult, StoreError>]
+    {
+        await offered(jobs, offer)
     }
 
     package func enqueue(
