@@ -71,6 +71,19 @@ class Database:
                          "-U", "owner", "-d", database, "-f", "-", text=text).strip()
 
     @contextlib.contextmanager
+    def asking(self, role):
+        """Meanwhile that role needs its password."""
+        file = self.data / "pg_hba.conf"
+        before = file.read_text()
+        try:
+            file.write_text(f"host all {role} 127.0.0.1/32 scram-sha-256\n{before}")
+            self.sql("SELECT pg_reload_conf()")
+            yield
+        finally:
+            file.write_text(before)
+            self.sql("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
     def session(self, name, text):
         """A session of that name, which has run the text and waits."""
         process = subprocess.Popen(

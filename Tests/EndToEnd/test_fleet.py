@@ -5,7 +5,7 @@ import time
 import unittest
 
 from caller import ask
-from database import FleetTest
+from database import FleetTest, free_port
 from durable import kept
 from relay import eventually, route
 from upstream import answer
@@ -88,6 +88,28 @@ class Fleet(FleetTest):
         eventually(lambda: one.status()["storage"]["state"] == "ok", "the store is open")
         eventually(lambda: one.ask("POST", "/r/app/x", [("Prefer", "respond-async")], b"").status == 202, "it accepts")
         eventually(lambda: self.upstream.seen("/x"), "it delivers")
+
+    def test_of_several_hosts_the_one_that_takes_writes_is_used(self):
+        self.upstream.on("/x", answer(200))
+        two = f"postgresql://127.0.0.1:{free_port()},127.0.0.1:{self.database.port}/waystation"
+        one = self.node("one", self.routes(), url=two).start()
+        self.wait_until(one, self.hand_over(one, "/r/app/x"), state="succeeded")
+
+    def test_a_password_that_was_replaced_is_used_from_the_next_connection_on(self):
+        self.database.sql("ALTER ROLE waystation PASSWORD 'first'")
+        one = self.node("one", self.routes())
+        one.members["storage"]["postgresql"]["password"] = one.secret("password", "first")
+        one.write(self.routes())
+        with self.database.asking("waystation"):
+            one.start()
+            self.assertEqual(one.status()["storage"]["state"], "ok", one.errors.text())
+            one.secret("password", "second")
+            self.database.sql("ALTER ROLE waystation PASSWORD 'second'")
+            self.assertEqual(ask(one.control, "POST", "/v1/reload").json()["needs_restart"], [])
+            self.database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'waystation'")
+            self.upstream.on("/x", answer(200))
+            eventually(lambda: one.ask("POST", "/r/app/x", [("Prefer", "respond-async")], b"").status == 202,
+                       "it accepts")
 
     def test_an_outage_is_told_and_what_was_under_way_is_settled_after_it(self):
         door = self.new_door()
