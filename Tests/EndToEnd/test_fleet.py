@@ -139,6 +139,25 @@ class Fleet(FleetTest):
         self.database.prepare()
         eventually(lambda: one.status()["storage"]["state"] == "ok", "the store is open")
 
+    def test_what_waits_at_a_node_without_room_is_taken_at_once_by_one_that_has_some(self):
+        door = self.new_door()
+        self.upstream.on("/held", door)
+        self.upstream.on("/x", answer(200))
+        routes = self.routes(concurrency={"max_requests": 1})
+        one, two = self.node("one", routes).start(), self.node("two", routes).start()
+        self.hand_over(one, "/r/app/held")
+        eventually(lambda: self.upstream.seen("/held"), "it is under way")
+        listeners = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        eventually(lambda: self.database.sql(listeners) == "2", "both listen")
+        waits = []
+        for number in range(10):
+            began = time.monotonic()
+            self.hand_over(one, "/r/app/x")
+            eventually(lambda: len(self.upstream.seen("/x")) > number, "it is sent")
+            waits.append(time.monotonic() - began)
+        # Who only looks does so each 0.4 to 0.8 s.
+        self.assertLess(sorted(waits)[7], self.within(0.2), waits)
+
     def test_a_cancel_at_one_node_reaches_the_other_within_a_second(self):
         door = self.new_door()
         self.upstream.on("/x", door)

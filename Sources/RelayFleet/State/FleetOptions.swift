@@ -5,6 +5,8 @@ package struct FleetOptions: Sendable {
     package var database: PostgresSettings
     /// Where it may be as well: tried in turn, and the first that takes writes is used.
     package var others: [PostgresSettings] = []
+    /// A way past a pooler, on which hints are heard.
+    package var direct: PostgresSettings?
     /// The name of the node, one of its kind.
     package var node: String
     /// A random text that lies beside the lock file of the state directory: who has it is the node.

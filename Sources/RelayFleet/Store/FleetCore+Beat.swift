@@ -26,6 +26,7 @@ extension FleetCore {
                 }
                 lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
+                    listen()
                     try await hear()
                     try await look()
                     try await takeOver()

@@ -37,6 +37,7 @@ extension FleetCore {
         } else {
             lines[row.route, default: FleetLines()].wake(row.party, row.urgency, at: min(machine.runAt, now))
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
+            hint(row.route)
         }
     }
 

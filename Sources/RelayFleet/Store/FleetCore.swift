@@ -84,6 +84,12 @@ final class FleetCore {
     var lastTrouble: String?
     /// Since when the database is away, in milliseconds since 1970 UTC by this machine's clock.
     var awaySince: Int64 = SystemClock.wall() / 1_000_000
+    /// Routes of which others are to be told, and the connections for hints in both directions.
+    var hints: Set<Int32> = []
+    var isHinting = false
+    var hinting: PostgresConnection?
+    var isListening = false
+    var listening: PostgresConnection?
     /// Whether the beat goes on.
     var isBeating = false
 

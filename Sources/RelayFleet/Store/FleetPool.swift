@@ -139,6 +139,16 @@ final class FleetPool {
         }
     }
 
+    /// Makes a connection that is not lent, by that way or the one in use.
+    func connectAside(_ way: PostgresSettings?) async throws(PostgresError) -> PostgresConnection {
+        try await PostgresConnection.connect(
+            way ?? ways[turn % ways.count],
+            library,
+            on: loop,
+            within: statementTimeout
+        )
+    }
+
     private func giveBack(_ connection: PostgresConnection) {
         if connection.isOver || isClosed {
             connection.close()

@@ -57,6 +57,11 @@ final class FleetStore: DaemonStore {
             clock: SystemClock.boot
         )
         options.others = Array(ways.dropFirst())
+        if let url = settings.listenURL, let host = url.hosts.first {
+            var direct = settings.way(to: host, node: node, database.secrets)
+            (direct.isPooled, direct.user) = (false, url.user ?? direct.user)
+            options.direct = direct
+        }
         options.lease = settings.lease
         options.connections = settings.connections
         options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains(
