@@ -155,7 +155,7 @@ class Fleet(FleetTest):
             self.hand_over(one, "/r/app/x")
             eventually(lambda: len(self.upstream.seen("/x")) > number, "it is sent")
             waits.append(time.monotonic() - began)
-        # Who only looks does so each 0.4 to 0.8 s.
+        # A node that only looks does so each 0.4 to 0.8 s.
         self.assertLess(sorted(waits)[7], self.within(0.2), waits)
 
     def test_a_cancel_at_one_node_reaches_the_other_within_a_second(self):
