@@ -198,8 +198,7 @@ extension FleetCore {
 
     /// The statements that make changes, and take out of the rows what has no right to be there after them.
     func statementsToChange(_ changes: [FleetChange]) -> [PostgresStatement] {
-        [statements.change(changes, ready: readyHead, tally: tallyHead, at: now)]
-            + statements.erasures(of: changes)
+        statements.change(changes, heads, at: now) + statements.erasures(of: changes)
     }
 
     private func make(_ changes: [FleetChange]) async throws(StoreError) -> [FleetChange] {
@@ -207,9 +206,11 @@ extension FleetCore {
         let results = try await round("change jobs", statementsToChange(changes))
         facts.commits += 1
         var made: Set<Int64> = []
-        for row in 0..<results[0].count {
-            observe(results[0].int64(row, 2), sent: sent)
-            if let seq = results[0].int64(row, 1) { made.insert(seq) }
+        for result in results.prefix(Set(changes.map(\.before.slot)).count) {
+            for row in 0..<result.count {
+                observe(result.int64(row, 1), sent: sent)
+                if let seq = result.int64(row, 0) { made.insert(seq) }
+            }
         }
         let applied = changes.filter { made.contains($0.before.seq) }
         var fresh: [String: FreshWork] = [:]

@@ -79,7 +79,10 @@ extension FleetCore {
             [
                 PostgresStatement(
                     "INSERT INTO \(statements.s).piece(slot, body, n, generation, bytes) VALUES ($1, $2, $3, $4, $5)",
-                    [.int16(jobHead), .bytes(name), .int32(Int32(index)), .int64(generation), .bytes(piece)]
+                    [
+                        .int16(heads.job), .bytes(name), .int32(Int32(index)), .int64(generation),
+                        .bytes(piece),
+                    ]
                 )
             ]
         )
