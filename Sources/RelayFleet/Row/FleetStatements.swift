@@ -40,7 +40,7 @@ extension FleetStatements {
         case early = 3
     }
 
-    /// What a batch needs besides the rows themselves: a statement has no part that would do nothing.
+    /// The tables that a batch needs besides those of the rows: a statement has no part that would do nothing.
     struct Parts: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         static let ready = Parts(rawValue: 1)

@@ -33,15 +33,15 @@ struct FleetLines {
         }
     }
 
-    private struct Place {
+    private struct Knowledge {
         var marks = Marks()
-        /// What has come since the last plan.
+        /// The same of that which has come since the last plan.
         var fresh = Marks()
         /// When it was last looked for what was committed late, in monotonic milliseconds.
         var backAt = Int64.min
     }
 
-    private var places: [Line: Place] = [:]
+    private var known: [Line: Knowledge] = [:]
     private var turns = ClaimTurns()
     /// When all lines are to be looked for again, in monotonic milliseconds.
     var rescanAt: Int64 = 0
@@ -57,7 +57,7 @@ struct FleetLines {
     /// Milliseconds after which a line is looked at for such entries again, while it has more than is claimed.
     private static let back: Int64 = 50
 
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { known.isEmpty }
 
     /// Something waits in the line that is due at `time`.
     mutating func wake(_ line: Line, at time: Int64, isFar: Bool) {
@@ -66,21 +66,21 @@ struct FleetLines {
 
     /// Something may wait in the line that is due within the two times.
     mutating func wake(_ line: Line, from low: Int64, to end: Int64, isFar: Bool) {
-        places[line, default: Place()].marks.wake(at: low, end: end, isFar: isFar)
-        places[line, default: Place()].fresh.wake(at: low, end: end, isFar: isFar)
+        known[line, default: Knowledge()].marks.wake(at: low, end: end, isFar: isFar)
+        known[line, default: Knowledge()].fresh.wake(at: low, end: end, isFar: isFar)
     }
 
     /// Other lines than these have nothing, unless it has just come.
     mutating func keep(_ lines: Set<Line>) {
-        places = places.filter { lines.contains($0.key) || $0.value.fresh.low != nil }
+        known = known.filter { lines.contains($0.key) || $0.value.fresh.low != nil }
     }
 
     /// Other slots take what comes from now on: all that is near is far.
     mutating func turn(at now: Int64) {
-        for (line, place) in places {
-            guard let near = place.marks.near else { continue }
-            places[line]?.marks.near = nil
-            places[line]?.fresh.near = nil
+        for (line, what) in known {
+            guard let near = what.marks.near else { continue }
+            known[line]?.marks.near = nil
+            known[line]?.fresh.near = nil
             wake(line, from: near, to: now, isFar: true)
         }
     }
@@ -100,19 +100,19 @@ struct FleetLines {
     /// Shares `limit` claims among the lines as `ClaimTurns` has it, of which so many are made already; nil when nothing
     /// more is known to wait.
     mutating func plan(_ limit: Int, found: [Line: Int] = [:], at steady: Int64) -> Plan? {
-        guard !places.isEmpty else { return nil }
+        guard !known.isEmpty else { return nil }
         var (turns, left) = (turns, found)
         var plan = Plan()
         var positions: [Line: Int] = [:]
         for _ in 0..<limit {
             let line = Self.next(
                 &turns,
-                urgencies(of: Array(places.keys) + left.keys.filter { left[$0] ?? 0 > 0 })
+                urgencies(of: Array(known.keys) + left.keys.filter { left[$0] ?? 0 > 0 })
             )
             if let count = left[line], count > 0 {
                 left[line] = count - 1
-            } else if let place = positions[line] {
-                plan.counts[place] += 1
+            } else if let index = positions[line] {
+                plan.counts[index] += 1
             } else {
                 positions[line] = plan.lines.count
                 plan.lines.append(line)
@@ -120,13 +120,13 @@ struct FleetLines {
             }
         }
         for line in plan.lines {
-            let place = places[line] ?? Place()
-            let looksBack = steady.subtractingSaturating(place.backAt) >= Self.back
-            let low = place.marks.low ?? .min
+            let what = known[line] ?? Knowledge()
+            let looksBack = steady.subtractingSaturating(what.backAt) >= Self.back
+            let low = what.marks.low ?? .min
             plan.looksBack.append(looksBack)
             plan.lows.append(looksBack ? low.subtractingSaturating(Self.slack) : low)
-            plan.isFar = plan.isFar || place.marks.far != nil
-            places[line]?.fresh = Marks()
+            plan.isFar = plan.isFar || what.marks.far != nil
+            known[line]?.fresh = Marks()
         }
         return plan.lines.isEmpty ? nil : plan
     }
@@ -153,7 +153,7 @@ struct FleetLines {
             var turns = turns
             let line = Self.next(
                 &turns,
-                urgencies(of: Array(places.keys) + left.keys.filter { left[$0] ?? 0 > 0 })
+                urgencies(of: Array(known.keys) + left.keys.filter { left[$0] ?? 0 > 0 })
             )
             guard let count = left[line], count > 0 else { break }
             self.turns = turns
@@ -171,21 +171,21 @@ struct FleetLines {
     /// A claim by the plan has taken what it found in a line, of which the last was due at `last`.
     mutating func settle(_ plan: Plan, _ index: Int, found: Int, last: Int64?, at steady: Int64) {
         let line = plan.lines[index]
-        guard var place = places[line] else { return }
-        if plan.looksBack[index] { place.backAt = steady }
+        guard var what = known[line] else { return }
+        if plan.looksBack[index] { what.backAt = steady }
         if found < plan.counts[index] {
             if plan.looksBack[index] {
-                place.marks = plan.isFar ? Marks() : Marks(far: place.marks.far)
+                what.marks = plan.isFar ? Marks() : Marks(far: what.marks.far)
             } else {
-                place.backAt = .min
+                what.backAt = .min
             }
         } else if let last {
-            if plan.isFar, let far = place.marks.far {
-                place.marks.far = last > far.end ? nil : (last, far.end)
+            if plan.isFar, let far = what.marks.far {
+                what.marks.far = last > far.end ? nil : (last, far.end)
             }
-            place.marks.near = last
+            what.marks.near = last
         }
-        place.marks.add(place.fresh)
-        places[line] = place.marks.low == nil ? nil : place
+        what.marks.add(what.fresh)
+        known[line] = what.marks.low == nil ? nil : what
     }
 }
