@@ -37,6 +37,7 @@ extension FleetCore {
     /// The facts, and why the database is away where it is.
     var standing: StoreFacts {
         var facts = facts
+        facts.statements = pool.statementCount
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts
