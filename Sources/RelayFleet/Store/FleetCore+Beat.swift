@@ -158,10 +158,11 @@ extension FleetCore {
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
                 let name = routeNames[route],
-                lines[route]?.low.isEmpty != false
+                lines[route]?.isEmpty != false
             else { continue }
             guard try await hasWork(route) else { continue }
             lines[route, default: FleetLines()].rescanAt = 0
+            lines[route]?.deepAt = 0
             fresh[name, default: FreshWork()].add(dueAt: .min, now: now)
         }
         if !fresh.isEmpty { events.ready(fresh) }
@@ -221,16 +222,26 @@ extension FleetCore {
             "wake jobs",
             [
                 PostgresStatement(
-                    statements.promote,
-                    [.int16(readyHead), .int16(tallyHead), .int64(floor), .int64(Self.promoted)]
+                    statements.promote(heads),
+                    [.int64(floor), .int64(Self.promoted)]
                 )
             ]
         )[0]
         var (taken, fresh): (Int64, [String: FreshWork]) = (0, [:])
         for row in 0..<result.count {
             observe(result.int64(row, 4), sent: sent)
-            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }) {
-                lines[route, default: FleetLines()].rescanAt = 0
+            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }),
+                let party = result.int64(row, 5),
+                let urgency = result.int64(row, 6), let first = result.int64(row, 2),
+                let last = result.int64(row, 3)
+            {
+                lines[route, default: FleetLines()]
+                    .wake(
+                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
+                        from: first,
+                        to: last,
+                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
+                    )
                 if let name = routeNames[route] {
                     fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
                 }
