@@ -29,6 +29,7 @@ extension FleetCore {
                     try await hear()
                     try await look()
                     try await takeOver()
+                    try await lookAtSnapshots()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
             } catch { trouble(error) }
@@ -76,6 +77,7 @@ extension FleetCore {
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
+        renewedAt = Instant(nanoseconds: asked * 1_000_000)
     }
 
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.

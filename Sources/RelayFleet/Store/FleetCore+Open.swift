@@ -39,6 +39,12 @@ extension FleetCore {
     var standing: StoreFacts {
         var facts = facts
         facts.statements = pool.statementCount
+        var database = DatabaseFacts(node: options.node)
+        database.renewedAt = renewedAt
+        (database.connections, database.connects) = (pool.count, pool.connects)
+        (database.roundTrips, database.notificationQueue) = (pool.lent, notificationQueue)
+        database.holder = holder.flatMap { steady - $0.seen >= Self.lookInterval ? $0.holder : nil }
+        facts.database = database
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts

@@ -41,6 +41,13 @@ final class FleetCore {
     var accepting = FleetQueue<PendingAcceptance>()
     var settling = FleetQueue<PendingSettlement>()
     var facts = StoreFacts()
+    /// When the last renewal of the lease was sent that succeeded, on the monotonic clock.
+    var renewedAt: Instant?
+    /// The oldest snapshot that was seen, by the session and its transaction, and when it was seen first, in milliseconds.
+    var holder: (key: String, seen: Int64, holder: SnapshotHolder)?
+    var notificationQueue: Int64 = 0
+    /// When snapshots are looked at again, in monotonic milliseconds.
+    var nextLook: Int64 = 0
     /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
     var keptCursor: Int64 = 0
     var sideCursor: Int64 = 0
@@ -98,7 +105,7 @@ final class FleetCore {
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
-            options.database,
+            [options.database] + options.others,
             library,
             limit: options.connections,
             statementTimeout: options.statementTimeout,
