@@ -115,18 +115,17 @@ let package = Package(
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
-                "RelayJobs", "RelayJSON",
-                "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayFleet",
+                "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "RelayServer",
+                "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "waystation",
             dependencies: [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
-                "RelayJSON",
-                "RelayPosix",
-                "RelayRoute", "WaystationUI",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayFleet", "RelayHTTP", "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "WaystationUI",
             ]
         ),
 

@@ -87,6 +87,10 @@ package protocol JobStore: AnyObject, Sendable {
     /// The piece of a body in a file that begins at `index` times `StoredBodyFile.pieceSize`.
     func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8]
 
+    /// Whether a first byte may be sent of what is claimed here: not while others may take over what this process has.
+    /// Answers at once, and from anywhere.
+    var maySend: Bool { get }
+
     /// Begins a body that is too large for memory.
     func spool() async throws(StoreError) -> any BodySpool
 
@@ -215,6 +219,9 @@ extension JobStore {
         }
         return answer
     }
+
+    /// Of a store of this process alone.
+    package var maySend: Bool { true }
 
     /// Of a store whose writes take no time.
     package func writing(at now: Instant) -> Duration { .zero }

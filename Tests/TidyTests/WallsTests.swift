@@ -41,14 +41,14 @@ struct WallsTests {
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
             "WaystationUI": ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
-                "RelayJobs",
-                "RelayJSON", "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd",
-                "RelayTransport", "Glibc",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayFleet",
+                "RelayInterface", "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute",
+                "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport", "Glibc",
             ],
             "waystation": [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
-                "RelayJSON", "RelayPosix", "RelayRoute", "WaystationUI", "Glibc",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayFleet", "RelayHTTP", "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "WaystationUI",
+                "Glibc",
             ],
         ]
         for path in Self.sources {

@@ -32,13 +32,14 @@ extension FleetCore {
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
             } catch { trouble(error) }
+            publish()
             let wait = Int64.random(in: Self.interval, using: &random)
             try? await loop.sleep(until: loop.currentTime() + wait)
         }
         isBeating = false
     }
 
-    private func trouble(_ error: StoreError) {
+    func trouble(_ error: StoreError) {
         guard error.code != .closed else { return }
         facts.errors[error.code, default: 0] += 1
         // Of one trouble once, until it is over.
@@ -117,9 +118,7 @@ extension FleetCore {
             guard let known = running[row.seq] else { continue }
             if row.standing.machine.token == known.standing.machine.token {
                 running[row.seq] = row
-                if row.standing.machine.isCancelAsked || row.standing.machine.isSuperseded {
-                    asked.append(row.id)
-                }
+                if row.standing.machine.isCancelAsked { asked.append(row.id) }
             } else {
                 running[row.seq] = nil
                 asked.append(row.id)
@@ -159,10 +158,11 @@ extension FleetCore {
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
                 let name = routeNames[route],
-                lines[route]?.low.isEmpty != false
+                lines[route]?.isEmpty != false
             else { continue }
             guard try await hasWork(route) else { continue }
             lines[route, default: FleetLines()].rescanAt = 0
+            lines[route]?.deepAt = 0
             fresh[name, default: FreshWork()].add(dueAt: .min, now: now)
         }
         if !fresh.isEmpty { events.ready(fresh) }
@@ -184,8 +184,10 @@ extension FleetCore {
     }
 
     func takePauses() async throws(StoreError) {
+        let changes = pauseChanges
         let pauses = try await readPauses()
-        guard pauses != self.pauses else { return }
+        // One of this node's own that was made meanwhile may be in them or not.
+        guard changes == pauseChanges, pauses != self.pauses else { return }
         self.pauses = pauses
         events.paused(pauses)
     }
@@ -220,16 +222,26 @@ extension FleetCore {
             "wake jobs",
             [
                 PostgresStatement(
-                    statements.promote,
-                    [.int16(readyHead), .int16(tallyHead), .int64(floor), .int64(Self.promoted)]
+                    statements.promote(heads),
+                    [.int64(floor), .int64(Self.promoted)]
                 )
             ]
         )[0]
         var (taken, fresh): (Int64, [String: FreshWork]) = (0, [:])
         for row in 0..<result.count {
             observe(result.int64(row, 4), sent: sent)
-            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }) {
-                lines[route, default: FleetLines()].rescanAt = 0
+            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }),
+                let party = result.int64(row, 5),
+                let urgency = result.int64(row, 6), let first = result.int64(row, 2),
+                let last = result.int64(row, 3)
+            {
+                lines[route, default: FleetLines()]
+                    .wake(
+                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
+                        from: first,
+                        to: last,
+                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
+                    )
                 if let name = routeNames[route] {
                     fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
                 }

@@ -17,7 +17,8 @@ extension FleetCore {
                 startBeating()
             } catch {
                 refusal = error
-                if error.code != .unavailable { return events.fatal(error) }
+                if !error.mayPass { return events.fatal(error) }
+                trouble(error)
                 try? await loop.sleep(until: loop.currentTime() + Self.pause)
             }
         }
@@ -28,7 +29,7 @@ extension FleetCore {
     /// - Returns: the reason why it is not.
     func opened(within: Duration) async -> StoreError? {
         let end = loop.currentTime() + within.saturatedNanoseconds
-        while refusal?.code == .unavailable, !isClosing, loop.currentTime() < end {
+        while refusal?.mayPass == true, !isClosing, loop.currentTime() < end {
             try? await loop.sleep(until: min(end, loop.currentTime() + 10_000_000))
         }
         return refusal
@@ -37,10 +38,14 @@ extension FleetCore {
     /// The facts, and why the database is away where it is.
     var standing: StoreFacts {
         var facts = facts
+        facts.statements = pool.statementCount
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts
     }
+
+    /// Shows the present to other threads.
+    func publish() { view.show(standing, refusal) }
 
     func checkOpen() throws(StoreError) {
         if isClosing { throw .closed }
@@ -90,16 +95,32 @@ extension FleetCore {
         try await takePauses()
     }
 
+    /// Milliseconds for which other nodes, and statements that are under way, may know of the heads before.
+    private static let settling: Int64 = 1_500
+
     func takeRings(_ rings: PostgresResult) {
-        for row in 0..<rings.count {
-            let head = Int16(clamping: rings.int64(row, 1) ?? 0)
-            switch rings.text(row, 0) {
-            case "job"?: jobHead = head
-            case "ready"?: readyHead = head
-            case "tally"?: tallyHead = head
-            default: break
+        turn { heads in
+            for row in 0..<rings.count {
+                let head = Int16(clamping: rings.int64(row, 1) ?? 0)
+                switch rings.text(row, 0) {
+                case "job"?: heads.job = head
+                case "ready"?: heads.ready = head
+                case "tally"?: heads.tally = head
+                default: break
+                }
             }
         }
+    }
+
+    /// Other slots take what comes from now on.
+    func turn(_ change: (inout FleetHeads) -> Void) {
+        var heads = heads
+        change(&heads)
+        if heads.job != self.heads.job || heads.ready != self.heads.ready {
+            headsSettleAt = steady + Self.settling
+            for route in Array(lines.keys) { lines[route]?.turn(at: now) }
+        }
+        self.heads = heads
     }
 
     func learn(_ route: String, _ number: Int32) {

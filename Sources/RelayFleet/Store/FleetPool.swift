@@ -12,6 +12,8 @@ final class FleetPool {
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
+    /// Statements that were sent.
+    private(set) var statementCount: UInt64 = 0
     private var waiting: [Waiter] = []
     private var isClosed = false
     /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
@@ -130,6 +132,8 @@ final class FleetPool {
     }
 
     private func giveBack(_ connection: PostgresConnection) {
+        statementCount += connection.statementCount
+        connection.statementCount = 0
         if connection.isOver || isClosed {
             connection.close()
             count -= 1

@@ -124,6 +124,7 @@ package final class PostgresConnection {
         within: Duration
     ) async throws(PostgresError) -> [PostgresResult] {
         guard !statements.isEmpty else { return [] }
+        statementCount += UInt64(statements.count)
         let deadline = loop.currentTime() &+ within.saturatedNanoseconds
         let result = await withCheckedContinuation { continuation in
             let batch = Batch(statements, isPooled: session.value.isPooled) {
@@ -132,6 +133,12 @@ package final class PostgresConnection {
             session.value.start(batch, until: deadline, within: within)
         }
         return try result.get()
+    }
+
+    /// Statements that were sent, for whoever lends the connection to add up.
+    package var statementCount: UInt64 {
+        get { session.value.statementCount }
+        set { session.value.statementCount = newValue }
     }
 
     package var isOver: Bool { session.value.end != nil }
