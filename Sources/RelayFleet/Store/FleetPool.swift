@@ -94,8 +94,8 @@ final class FleetPool {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(continuation)
             waiter.timer.action = { [unowned self, unowned waiter] in
-                waiting.removeAll { $0 === waiter }
                 waiter.continuation.resume(returning: false)
+                waiting.removeAll { $0 === waiter }
             }
             loop.schedule(waiter.timer, at: end)
             waiting.append(waiter)
@@ -147,6 +147,10 @@ final class FleetPool {
         if connection.isOver || isClosed {
             connection.close()
             count -= 1
+            // The others lead to the same server, which may have become a standby or be gone.
+            count -= idle.count
+            for connection in idle { connection.close() }
+            idle = []
         } else {
             idle.append(connection)
         }
