@@ -185,12 +185,12 @@ class Fleet:
     """`milliseconds` and `script` are the upstream's; `at_once` is how many requests each daemon has under way."""
 
     def __init__(self, programs, count=4, lease=5, milliseconds=20, script="rough", pooled=False, at_once=32, connections=4,
-                 settings=(), parent=None):
+                 settings=(), parent=None, has_standby=False):
         check_installed()
         self.programs, self.lease, self.at_once, self.connections = programs, lease, at_once, connections
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fleet-", dir=parent))
         self.directory.chmod(0o755)
-        self.server, self.upstream, self.pooler, self.nodes = None, None, None, []
+        self.server, self.standby, self.upstream, self.pooler, self.nodes = None, None, None, None, []
         try:
             self.server = Server(self.directory / "pg", settings).start()
             self.server.sql(f"CREATE ROLE {ROLE} LOGIN")
@@ -198,6 +198,11 @@ class Fleet:
                 self.pooler = Pooler(self.directory / "bouncer", self.server).start()
             self.host, self.port = (
                 (self.pooler.directory, self.pooler.port) if pooled else (self.server.directory, self.server.port))
+            if has_standby:
+                self.standby = Server(self.directory / "standby", after=self.server).start()
+                self.host = f"{self.server.directory},{self.standby.directory}"
+                self.server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+                self.server.sql("SELECT pg_reload_conf()")
             self.upstream = Upstream(self.directory, milliseconds, script)
             self.migrate()
             self.nodes = [Node(self, f"node{index + 1}") for index in range(count)]
@@ -243,7 +248,7 @@ class Fleet:
         return self.unfinished()
 
     def end(self, keep=False):
-        for each in [*self.nodes, self.upstream, self.pooler, self.server]:
+        for each in [*self.nodes, self.upstream, self.pooler, self.standby, self.server]:
             if each:
                 each.end()
         if keep:

@@ -2,8 +2,9 @@
 """Tests/Fleet/upstream.py LOG MILLISECONDS SCRIPT: an upstream that writes down every request, as a process of its own.
 
 It prints its port. A request for /job/N is answered after up to MILLISECONDS, in SCRIPT `smooth` by 200, and in SCRIPT
-`rough` some are answered by 503 or not at all when they come for the first time. A line of LOG is a request that is over:
-N, node, its place among all, when it came and when it was over (nanoseconds of the monotonic clock), and its outcome.
+`rough` some are answered by 503 or not at all when they come for the first time. In SCRIPT `holding` the first requests of
+the first 64 jobs are held. A line of LOG is a request that is over: N, node, its place among all, when it came and when it
+was over (nanoseconds of the monotonic clock), and its outcome.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import sys
 import time
 
 FLUSH = 0.02
+HELD, HOLD = 64, 60
 
 
 class Log:
@@ -36,7 +38,7 @@ class Log:
 
 
 class Connection(asyncio.Protocol):
-    log, wait, is_rough = None, 0, False
+    log, wait, script = None, 0, "smooth"
 
     def connection_made(self, transport):
         self.transport, self.held, self.open, self.timer = transport, b"", None, None
@@ -56,9 +58,11 @@ class Connection(asyncio.Protocol):
         place, turn = self.log.begin(number)
         self.open = (number, node, place, time.monotonic_ns())
         status = 200
-        if self.is_rough and turn == 0:
+        if self.script == "rough" and turn == 0:
             status = 503 if number % 20 == 7 else 0 if number % 50 == 11 else 200
         wait = self.wait * (number * 7919 % 100) / 100
+        if self.script == "holding" and turn == 0 and number <= HELD:
+            wait = HOLD
         if wait:
             self.timer = asyncio.get_running_loop().call_later(wait, self.answer, status)
         else:
@@ -82,7 +86,7 @@ class Connection(asyncio.Protocol):
 
 
 async def main(path, milliseconds, script):
-    Connection.log, Connection.wait, Connection.is_rough = Log(path), int(milliseconds) / 1000, script == "rough"
+    Connection.log, Connection.wait, Connection.script = Log(path), int(milliseconds) / 1000, script
     loop = asyncio.get_running_loop()
     over = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, over.set)
