@@ -75,6 +75,9 @@ struct FleetLines {
         known = known.filter { lines.contains($0.key) || $0.value.fresh.low != nil }
     }
 
+    /// Nothing is known to wait.
+    mutating func forget() { known = [:] }
+
     /// Other slots take what comes from now on: all that is near is far.
     mutating func turn(at now: Int64) {
         for (line, what) in known {

@@ -52,6 +52,7 @@ extension FleetCore {
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
+        let wasSure = lease.maySend(at: sent)
         let floor = min(
             running.keys.min() ?? .max,
             acceptanceFloors.values.min() ?? .max,
@@ -78,7 +79,11 @@ extension FleetCore {
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
+        // Claims were told that nothing waits: what is known to wait is looked for again, and told of.
+        if !wasSure { forgetLines() }
     }
+
+    private func forgetLines() { for route in lines.keys { lines[route]?.forget() } }
 
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
