@@ -22,6 +22,8 @@ package struct StoreFacts: Hashable, Sendable {
     package var commits: UInt64 = 0
     /// Jobs accepted, claims and settlements in those transactions.
     package var operations: UInt64 = 0
+    /// Statements sent to the server that holds it.
+    package var statements: UInt64 = 0
     /// Records found damaged since the store was opened.
     package var corruptRecords: UInt64 = 0
     /// Bytes of the write-ahead log on disk.

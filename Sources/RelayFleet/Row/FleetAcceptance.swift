@@ -85,9 +85,7 @@ extension FleetStatements {
     /// The statement that accepts the jobs, of which no two have the same key.
     func accept(
         _ jobs: [FleetAcceptance],
-        slot: Int16,
-        ready: Int16,
-        tally: Int16,
+        into heads: FleetHeads,
         generation: Int64,
         acceptsRisk: Bool,
         at now: Int64
@@ -108,10 +106,14 @@ extension FleetStatements {
                 files.append(nil)
             }
         }
+        let waiting = jobs.map { Waiting($0.standing.machine, at: now) }
+        var parts = Parts(waiting)
+        if jobs.contains(where: { $0.job.idempotency != nil }) { parts.insert(.keys) }
+        if jobs.contains(where: { $0.standing.machine.expiresAt != nil }) { parts.insert(.expiries) }
         return PostgresStatement(
-            accept,
+            accept(heads, parts),
             [
-                .int16(slot), .int16(ready), .int16(tally), .bool(acceptsRisk),
+                .bool(acceptsRisk),
                 .uuids(jobs.map(\.id.bytes)),
                 .int32s(jobs.map(\.route)),
                 .int64s(jobs.map(\.created)),
@@ -125,7 +127,7 @@ extension FleetStatements {
                 .optionalBytesArray(
                     jobs.map { FleetContent.sealed($0.job.past?.attempts ?? [], after: 0, for: $0.id) }
                 ),
-                .int16s(jobs.map { Waiting($0.standing.machine, at: now).rawValue }),
+                .int16s(waiting.map(\.rawValue)),
                 .int64s(jobs.map(\.standing.machine.runAt)),
                 .int64s(jobs.map { ClaimTurns.party(of: $0.job.record.submitter?.user) }),
                 .int16s(jobs.map { Int16(min($0.job.record.priority, 7)) }),

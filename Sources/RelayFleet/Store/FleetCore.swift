@@ -27,11 +27,11 @@ final class FleetCore {
     var routes: [String: Int32] = [:]
     var routeNames: [Int32: String] = [:]
     /// The slots that take what comes now.
-    var jobHead: Int16 = 0
-    var readyHead: Int16 = 0
+    var heads = FleetHeads()
+    /// Until when statements may be under way that know of other heads, in monotonic milliseconds.
+    var headsSettleAt = Int64.min
     /// The slot of the acceptance that is under way.
     var acceptSlot: Int16 = 0
-    var tallyHead: Int16 = 0
     /// By route, the lines in which something may wait.
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.

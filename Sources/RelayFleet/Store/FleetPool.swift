@@ -14,6 +14,8 @@ final class FleetPool {
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
+    /// Statements that were sent.
+    private(set) var statementCount: UInt64 = 0
     private var waiting: [Waiter] = []
     /// How often a connection was lent, and one was made.
     private(set) var lent: UInt64 = 0
@@ -92,8 +94,8 @@ final class FleetPool {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(continuation)
             waiter.timer.action = { [unowned self, unowned waiter] in
-                waiting.removeAll { $0 === waiter }
                 waiter.continuation.resume(returning: false)
+                waiting.removeAll { $0 === waiter }
             }
             loop.schedule(waiter.timer, at: end)
             waiting.append(waiter)
@@ -150,9 +152,15 @@ final class FleetPool {
     }
 
     private func giveBack(_ connection: PostgresConnection) {
+        statementCount += connection.statementCount
+        connection.statementCount = 0
         if connection.isOver || isClosed {
             connection.close()
             count -= 1
+            // The others lead to the same server, which may have become a standby or be gone.
+            count -= idle.count
+            for connection in idle { connection.close() }
+            idle = []
         } else {
             idle.append(connection)
         }
