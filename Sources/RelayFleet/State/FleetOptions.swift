@@ -3,8 +3,6 @@ package import RelayPostgres
 /// How a node reaches its database, and by which name it is known there.
 package struct FleetOptions: Sendable {
     package var database: PostgresSettings
-    /// Where it may be as well: tried in turn, and the first that takes writes is used.
-    package var others: [PostgresSettings] = []
     /// A way past a pooler, on which hints are heard.
     package var direct: PostgresSettings?
     /// The name of the node, one of its kind.

@@ -51,9 +51,8 @@ extension FleetCore {
 
     func claim(_ route: String, limit: Int, upstream: String) async throws(StoreError) -> ClaimBatch {
         var batch = ClaimBatch()
-        guard limit > 0, !isClosing, let number = routes[route] else { return batch }
-        guard lease.maySend(at: options.clock()) else {
-            throw .away("claim", "the lease of node \(options.node) is nearly over")
+        guard limit > 0, !isClosing, lease.maySend(at: options.clock()), let number = routes[route] else {
+            return batch
         }
         try await promoteDue()
         if lines[number].map({ steady >= $0.rescanAt }) ?? true { try await rescan(number) }

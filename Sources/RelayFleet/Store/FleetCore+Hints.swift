@@ -22,7 +22,7 @@ extension FleetCore {
     private func sendHints() async {
         while !hints.isEmpty, !isClosing {
             try? await loop.sleep(until: loop.currentTime() + Self.interval)
-            let told = hints.filter { lines[$0]?.low.isEmpty == false }.compactMap { routeNames[$0] }
+            let told = hints.filter { lines[$0]?.isEmpty == false }.compactMap { routeNames[$0] }
             hints = []
             guard !told.isEmpty, !isClosing else { continue }
             do throws(PostgresError) {

@@ -111,7 +111,7 @@ final class FleetCore {
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
-            [options.database] + options.others,
+            options.database,
             library,
             limit: options.connections,
             statementTimeout: options.statementTimeout,

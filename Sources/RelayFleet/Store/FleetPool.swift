@@ -6,9 +6,7 @@ import RelayPostgres
 final class FleetPool {
     private let loop: EventLoop
     private let library: PostgresLibrary
-    /// The ways to the database, and how often one was left for the next.
-    private let ways: [PostgresSettings]
-    private var turn = 0
+    private let settings: PostgresSettings
     private let limit: Int
     private let statementTimeout: Duration
     private var idle: [PostgresConnection] = []
@@ -37,13 +35,13 @@ final class FleetPool {
     private static let longestWait: Int64 = 1_000_000_000
 
     init(
-        _ ways: [PostgresSettings],
+        _ settings: PostgresSettings,
         _ library: PostgresLibrary,
         limit: Int,
         statementTimeout: Duration,
         on loop: EventLoop
     ) {
-        self.ways = ways
+        self.settings = settings
         self.library = library
         self.limit = max(1, limit)
         self.statementTimeout = statementTimeout
@@ -115,10 +113,9 @@ final class FleetPool {
             throw PostgresError(.unreachable, trouble?.message ?? "the database cannot be reached")
         }
         count += 1
-        let turn = turn
         do throws(PostgresError) {
             let connection = try await PostgresConnection.connect(
-                ways[turn % ways.count],
+                settings,
                 library,
                 on: loop,
                 within: statementTimeout
@@ -131,8 +128,6 @@ final class FleetPool {
         } catch {
             count -= 1
             failures += 1
-            // Of several that have failed on one way the first goes on to the next.
-            if turn == self.turn { self.turn += 1 }
             trouble = StoreError("reach it", error)
             let wait = min(Self.longestWait, 10_000_000 << Int64(min(failures, 7)))
             retryAt = loop.currentTime() + wait / 2 + Int64.random(in: 0...wait / 2, using: &random)
@@ -141,10 +136,10 @@ final class FleetPool {
         }
     }
 
-    /// Makes a connection that is not lent, by that way or the one in use.
+    /// Makes a connection that is not lent, by that way or the usual one.
     func connectAside(_ way: PostgresSettings?) async throws(PostgresError) -> PostgresConnection {
         try await PostgresConnection.connect(
-            way ?? ways[turn % ways.count],
+            way ?? settings,
             library,
             on: loop,
             within: statementTimeout

@@ -47,18 +47,16 @@ final class FleetStore: DaemonStore {
         let machine = HostNames.machineID ?? "unknown"
         let directory = try NodeDirectory(path, machine: machine)
         let node = settings.node ?? HostNames.own
-        let ways = settings.hosts.map { settings.way(to: $0, node: node, database.secrets) }
         var options = FleetOptions(
-            database: ways[0],
+            database: settings.way(to: settings.hosts, node: node, database.secrets),
             node: node,
             identity: directory.identity,
             machine: "\(HostNames.own) (machine id \(machine))",
             version: Version.text,
             clock: SystemClock.boot
         )
-        options.others = Array(ways.dropFirst())
-        if let url = settings.listenURL, let host = url.hosts.first {
-            var direct = settings.way(to: host, node: node, database.secrets)
+        if let url = settings.listenURL {
+            var direct = settings.way(to: url.hosts, node: node, database.secrets)
             (direct.isPooled, direct.user) = (false, url.user ?? direct.user)
             options.direct = direct
         }
@@ -116,16 +114,21 @@ final class FleetStore: DaemonStore {
 
 extension FleetSettings {
     /// The settings of a connection.
-    fileprivate func way(to host: DatabaseURL.Host, node: String, _ secrets: SecretBox) -> PostgresSettings {
-        let (host, port) =
+    fileprivate func way(
+        to hosts: [DatabaseURL.Host],
+        node: String,
+        _ secrets: SecretBox
+    ) -> PostgresSettings {
+        let places = hosts.map { host in
             switch host {
-            case .tcp(let name, let port): (name, port)
-            case .unix(let directory, let port): (directory, port)
+            case .tcp(let name, let port): (host: name, port: Int(port))
+            case .unix(let directory, let port): (host: directory, port: Int(port))
             }
+        }
         let secret = password
-        return PostgresSettings(
-            host: host,
-            port: Int(port),
+        var settings = PostgresSettings(
+            host: places[0].host,
+            port: places[0].port,
             database: database,
             user: user,
             password: { secret.flatMap { secrets[$0] }.map { String(decoding: $0.bytes, as: UTF8.self) } },
@@ -134,6 +137,8 @@ extension FleetSettings {
             tls: protection,
             applicationName: "waystation \(node)"
         )
+        settings.others = Array(places.dropFirst())
+        return settings
     }
 
     private var protection: PostgresTLS {
