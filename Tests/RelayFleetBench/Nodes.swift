@@ -36,8 +36,10 @@ package final class Nodes: Sendable {
     package func open(
         _ name: String,
         identity: String? = nil,
+        user: String? = nil,
         lease: Duration = .seconds(30),
-        events: JobStoreEvents = JobStoreEvents()
+        events: JobStoreEvents = JobStoreEvents(),
+        _ change: (inout FleetOptions) -> Void = { _ in }
     ) async throws -> PostgreSQLJobStore {
         var options = FleetOptions(
             database: server.settings(schema: schema),
@@ -47,9 +49,11 @@ package final class Nodes: Sendable {
             version: "test",
             clock: { SystemClock.monotonic() }
         )
+        if let user { options.database.user = user }
         options.connections = 3
         options.slots = Self.slots
         options.lease = lease
+        change(&options)
         let store = try PostgreSQLJobStore.start(options, library, events: events)
         if let refusal = await store.opened(within: .seconds(30)) {
             await store.close()
@@ -59,10 +63,23 @@ package final class Nodes: Sendable {
     }
 
     /// Runs a statement beside the nodes, with the schema's name for SCHEMA.
-    package func sql(_ text: String) async throws {
-        let connection = try await SideConnection(server.settings(schema: schema), library)
+    ///
+    /// - Returns: the first value of its first row.
+    @discardableResult
+    package func sql(_ text: String) async throws -> Int64? {
+        let connection = try await session()
         defer { connection.end() }
-        try await connection.run(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
+        return try await connection.run(named(text))
+    }
+
+    /// The text with the schema's name for SCHEMA.
+    package func named(_ text: String) -> String {
+        text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\"")
+    }
+
+    /// A session beside the nodes, which lasts as long as the test needs it.
+    package func session() async throws -> SideConnection {
+        try await SideConnection(server.settings(schema: schema), library)
     }
 
     /// Ends the connections of all nodes again and again, as long as `goesOn` says so.

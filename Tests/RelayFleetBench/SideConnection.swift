@@ -2,7 +2,7 @@ import RelayPosix
 import RelayPostgres
 
 /// A connection of the test's own, beside those of the nodes: no program has to be started for a statement.
-final class SideConnection: Sendable {
+package final class SideConnection: Sendable {
     private let loop: EventLoop
     private let connection: LoopBound<PostgresConnection>
 
@@ -28,20 +28,27 @@ final class SideConnection: Sendable {
         connection = try made.get()
     }
 
-    func run(_ text: String) async throws {
+    /// - Returns: the first value of the first row.
+    @discardableResult
+    package func run(_ text: String) async throws -> Int64? {
+        // A test waits by asking until its time is over.
+        try Task.checkCancellation()
         let connection = connection
-        let result: Result<Void, PostgresError> = await withCheckedContinuation { continuation in
+        let result: Result<Int64?, PostgresError> = await withCheckedContinuation { continuation in
             loop.spawn {
                 do throws(PostgresError) {
-                    try await connection.value.run([PostgresStatement(text)], within: .seconds(30))
-                    continuation.resume(returning: .success(()))
+                    let results = try await connection.value.run(
+                        [PostgresStatement(text)],
+                        within: .seconds(30)
+                    )
+                    continuation.resume(returning: .success(results[0].int64(0, 0)))
                 } catch { continuation.resume(returning: .failure(error)) }
             }
         }
-        try result.get()
+        return try result.get()
     }
 
-    func end() {
+    package func end() {
         let connection = connection
         loop.execute { connection.value.close() }
         loop.stop()

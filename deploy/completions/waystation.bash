@@ -29,6 +29,7 @@ _waystation_options() {
         'completion') echo '--help' ;;
         'help') echo '--help' ;;
         'version') echo '--help' ;;
+        'store') echo '--url --password-file --schema --role --check --help' ;;
     esac
 }
 
@@ -147,7 +148,12 @@ _waystation_spec() {
         'ui --for') spec='nothing' ;;
         'ui --socket') spec='file' ;;
         'completion 1') spec='words bash zsh fish' ;;
-        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version' ;;
+        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store' ;;
+        'store --url') spec='nothing' ;;
+        'store --password-file') spec='file' ;;
+        'store --schema') spec='nothing' ;;
+        'store --role') spec='nothing' ;;
+        'store 1') spec='words migrate' ;;
         *) return 1 ;;
     esac
 }
@@ -200,7 +206,7 @@ _waystation() {
     elif [[ ! $ended && $word == -* ]]; then
         spec="words $(_waystation_options "$command")"
     elif [[ ! $command ]]; then
-        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version'
+        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
     else
         operands=$((operands + 1))
         if ! _waystation_spec "$command" "$operands"; then

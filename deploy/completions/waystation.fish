@@ -47,6 +47,8 @@ function __waystation_takes
             return 0
         case 'ui --port' 'ui --for' 'ui --socket'
             return 0
+        case 'store --url' 'store --password-file' 'store --schema' 'store --role'
+            return 0
     end
     return 1
 end
@@ -133,6 +135,7 @@ complete -c waystation -n "__waystation_at ''" -a demo -d 'Shows the relay recov
 complete -c waystation -n "__waystation_at ''" -a completion -d 'Prints the completion of the command line for a shell.'
 complete -c waystation -n "__waystation_at ''" -a help -d 'Explains a command.'
 complete -c waystation -n "__waystation_at ''" -a version -d 'Prints the version.'
+complete -c waystation -n "__waystation_at ''" -a store -d 'Makes the schema of a fleet in a PostgreSQL database, or extends it.'
 complete -c waystation -n "__waystation_at ''" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n "__waystation_at ''" -s o -l output -x -a 'table json ndjson name' -d 'how to print; json is the API\'s object'
 complete -c waystation -n "__waystation_at ''" -s q -l quiet -d 'print names or ids only'
@@ -294,4 +297,10 @@ complete -c waystation -n "__waystation_at ui" -l numeric -d 'link to 127.0.0.1,
 complete -c waystation -n "__waystation_at ui" -l no-open -d 'only print the link'
 complete -c waystation -n "__waystation_at ui" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at completion 1' -a 'bash zsh fish'
-complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version'
+complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
+complete -c waystation -n '__waystation_at store 1' -a 'migrate'
+complete -c waystation -n "__waystation_at store" -l url -x -d 'where the database is, without the password'
+complete -c waystation -n "__waystation_at store" -l password-file -r -F -d 'a file with the password; - is standard input'
+complete -c waystation -n "__waystation_at store" -l schema -x -d 'the schema; waystation unless it is given'
+complete -c waystation -n "__waystation_at store" -l role -x -d 'the daemons\' role; waystation unless it is given'
+complete -c waystation -n "__waystation_at store" -l check -d 'change nothing: tell what there is to do, with status 1'

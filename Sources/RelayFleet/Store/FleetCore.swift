@@ -12,7 +12,8 @@ final class FleetCore {
     let statements: FleetStatements
 
     var clock = FleetClock()
-    var lease: LeaseMachine
+    var lease: LeaseMachine { didSet { view.show(lease) } }
+    let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
     /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
@@ -49,9 +50,11 @@ final class FleetCore {
     var goneSucceeded = Int64.min
     var goneOthers = Int64.min
     var pauses: [String: RoutePause] = [:]
+    /// Counts the changes of pauses by this node.
+    var pauseChanges = 0
     var isClosing = false
     /// Why the store is not open; nil once it is.
-    var refusal: StoreError? = StoreError.away("use it", "it is not connected yet")
+    var refusal: StoreError? { didSet { publish() } }
     /// The highest position that a reply has told of.
     var highestSeq: Int64 = 0
     /// For each acceptance under way, the highest position that was known before it.
@@ -77,10 +80,18 @@ final class FleetCore {
     /// Whether the beat goes on.
     var isBeating = false
 
-    init(_ options: FleetOptions, _ library: PostgresLibrary, _ events: JobStoreEvents, on loop: EventLoop) {
+    init(
+        _ options: FleetOptions,
+        _ library: PostgresLibrary,
+        _ events: JobStoreEvents,
+        _ view: NodeView,
+        on loop: EventLoop
+    ) {
         self.loop = loop
         self.options = options
         self.events = events
+        self.view = view
+        refusal = view.refusal
         statements = FleetStatements(
             schema: FleetSchema(options.database.schema, options.slots),
             now: options.databaseClock
@@ -94,8 +105,15 @@ final class FleetCore {
             on: loop
         )
         // Claims may have been made of which no reply has told.
-        pool.recovered = { [weak self] in self?.mayHoldUnknown = true }
-        pool.troubled = { [weak self] in self?.awaySince = SystemClock.wall() / 1_000_000 }
+        pool.recovered = { [weak self] in
+            self?.mayHoldUnknown = true
+            self?.publish()
+        }
+        pool.troubled = { [weak self] in
+            self?.awaySince = SystemClock.wall() / 1_000_000
+            self?.publish()
+        }
+        publish()
     }
 
     /// The database's present, as it is known here.
@@ -126,6 +144,9 @@ final class FleetCore {
     }
 }
 
+/// Bytes of bodies at which a batch takes no more.
+let batchBytes = 1 << 20
+
 /// Work that goes in batches, one after the other.
 struct FleetQueue<Item> {
     private(set) var items: [Item] = []
@@ -141,6 +162,17 @@ struct FleetQueue<Item> {
         let taken = Array(items.prefix(most))
         items.removeFirst(taken.count)
         return taken
+    }
+
+    /// The same, but no more than the first when they have more than `limit` bytes together.
+    mutating func take(_ most: Int, within limit: Int, _ bytes: (Item) -> Int) -> [Item] {
+        var sum = 0
+        let count = items.prefix(most).prefix { item in
+            defer { sum += bytes(item) }
+            return sum < limit
+        }
+        .count
+        return take(count)
     }
 
     mutating func putBack(_ some: [Item]) { items = some + items }
