@@ -108,4 +108,14 @@ struct FleetLinesTests {
         lines.settle(try Self.plan(&lines, 1, at: 70), 0, found: 0, last: nil, at: 70)
         #expect(lines.isEmpty)
     }
+
+    @Test("A plan is halved down to one job of one line")
+    func half() throws {
+        var lines = Self.lines([(2, 3), (5, 3)])
+        let plan = try Self.plan(&lines, 6, at: 0)
+        let half = try #require(plan.half)
+        #expect(half.lines.map(\.party) == [2] && half.counts == [3] && half.lows.count == 1)
+        let quarter = try #require(half.half)
+        #expect(quarter.counts == [1] && quarter.half == nil)
+    }
 }

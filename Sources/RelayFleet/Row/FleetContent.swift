@@ -4,9 +4,6 @@ import RelayRecords
 
 /// Attempts and bodies as the columns keep them.
 enum FleetContent {
-    /// A body up to this length stands in the job's row; a longer one in rows of its own.
-    static let inlineLimit = 2_048
-
     /// Attempts that follow the first `count` of a job, with their numbers.
     static func sealed(_ attempts: [Attempt], after count: UInt32, for id: JobID) -> [UInt8]? {
         guard !attempts.isEmpty else { return nil }

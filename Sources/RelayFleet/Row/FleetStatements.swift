@@ -181,7 +181,7 @@ extension FleetStatements {
     /// $7 how many, $8 due from.
     ///
     /// Unless it is far it claims jobs only of the slot that takes them now, by entries there: their tables have names, and of
-    /// all others none is opened.
+    /// all others none is opened. A body is left out where those before it fill a batch.
     func claim(_ heads: FleetHeads, isFar: Bool) -> String {
         let (job, change, ready) =
             isFar
@@ -202,10 +202,21 @@ extension FleetStatements {
             SELECT $1::int AS route, r.party, r.state, r.minute, -1 AS delta FROM l JOIN r USING (slot, seq) UNION ALL
             SELECT $1, r.party, 2, r.minute, 1 FROM l JOIN r USING (slot, seq)
             """))
-            SELECT \(FleetRow.columns), j.body, j.file, r.due, r.turn, \(now)
+            SELECT \(FleetRow.columns), CASE WHEN sum(octet_length(j.body)) OVER (ORDER BY r.turn, r.due, c.seq)
+            <= \(batchBytes) THEN j.body END, j.file, r.due, r.turn, \(now)
             FROM l c JOIN r USING (slot, seq) JOIN \(s).\(job) j ON j.slot = c.slot AND j.seq = c.seq
             ORDER BY r.turn, r.due, c.seq
             """
+    }
+
+    /// Takes away the first entry of a line, which cannot be claimed: $1 route, $2 party, $3 urgency, $4 due from.
+    var forget: String {
+        """
+        WITH x AS (SELECT r.due, r.seq, r.n FROM \(s).ready r WHERE route = $1 AND party = $2 AND urgency = $3
+        AND due <= \(now) AND due >= $4 AND \(isGood("r")) ORDER BY due, seq LIMIT 1)
+        DELETE FROM \(s).ready r USING x WHERE route = $1 AND party = $2 AND urgency = $3 AND r.due = x.due
+        AND r.seq = x.seq AND r.n = x.n RETURNING slot, r.seq
+        """
     }
 
     /// The lines of a route that have something, and from when on one of them has entries that were due before they were

@@ -98,6 +98,23 @@ struct FleetLines {
         fileprivate(set) var lows: [Int64] = []
         /// Whether each is looked at for what was committed late.
         fileprivate var looksBack: [Bool] = []
+
+        /// Half of it; nil of a single job.
+        var half: Plan? {
+            let sum = counts.reduce(0, +)
+            guard sum > 1 else { return nil }
+            var (half, left) = (self, sum / 2)
+            for (index, count) in counts.enumerated() {
+                half.counts[index] = min(count, left)
+                left -= half.counts[index]
+            }
+            let lines = half.counts.count { $0 > 0 }
+            half.lines.removeLast(counts.count - lines)
+            half.counts.removeLast(counts.count - lines)
+            half.lows.removeLast(counts.count - lines)
+            half.looksBack.removeLast(counts.count - lines)
+            return half
+        }
     }
 
     /// Shares `limit` claims among the lines as `ClaimTurns` has it, of which so many are made already; nil when nothing

@@ -10,9 +10,8 @@ struct PendingAcceptance {
 }
 
 extension FleetCore {
-    /// Jobs of one statement at most, and the bytes of their bodies at which it takes no more.
+    /// Jobs of one statement at most.
     private static let batch = 256
-    private static let batchBytes = 1 << 20
 
     func offer(_ pending: PendingAcceptance) {
         do throws(StoreError) { try checkOpen() } catch { return pending.told(.failure(error)) }
@@ -62,7 +61,7 @@ extension FleetCore {
         for pending in accepting.take(2 * Self.batch) {
             let job = FleetAcceptance(pending.job, route: 0, created: 0)
             let own = Set(job.scopes.map(\.bytes) + [job.keyHash, job.id.bytes].compactMap(\.self))
-            if batch.count < Self.batch, bytes < Self.batchBytes, seen.isDisjoint(with: own) {
+            if batch.count < Self.batch, bytes < batchBytes, seen.isDisjoint(with: own) {
                 batch.append(pending)
                 bytes += Int(clamping: pending.job.body.length)
             } else {

@@ -21,7 +21,9 @@ extension FleetCore {
 
     private func settleAll() async {
         while !settling.isEmpty {
-            let batch = settling.take(Self.batch)
+            let batch = settling.take(Self.batch, within: batchBytes) { pending in
+                Int(clamping: pending.settlement.answer?.body.length ?? 0)
+            }
             let answers = await settle(batch.map(\.settlement))
             for (pending, answer) in zip(batch, answers) { pending.told(answer) }
         }

@@ -157,6 +157,9 @@ final class FleetCore {
     }
 }
 
+/// Bytes of bodies at which a batch takes no more.
+let batchBytes = 1 << 20
+
 /// Work that goes in batches, one after the other.
 struct FleetQueue<Item> {
     private(set) var items: [Item] = []
@@ -172,6 +175,17 @@ struct FleetQueue<Item> {
         let taken = Array(items.prefix(most))
         items.removeFirst(taken.count)
         return taken
+    }
+
+    /// The same, but no more than the first when they have more than `limit` bytes together.
+    mutating func take(_ most: Int, within limit: Int, _ bytes: (Item) -> Int) -> [Item] {
+        var sum = 0
+        let count = items.prefix(most).prefix { item in
+            defer { sum += bytes(item) }
+            return sum < limit
+        }
+        .count
+        return take(count)
     }
 
     mutating func putBack(_ some: [Item]) { items = some + items }
