@@ -37,6 +37,7 @@ package final class Nodes: Sendable {
         _ name: String,
         identity: String? = nil,
         lease: Duration = .seconds(30),
+        sharesUsers: Bool = false,
         events: JobStoreEvents = JobStoreEvents()
     ) async throws -> PostgreSQLJobStore {
         var options = FleetOptions(
@@ -50,6 +51,7 @@ package final class Nodes: Sendable {
         options.connections = 3
         options.slots = Self.slots
         options.lease = lease
+        options.sharesUsers = sharesUsers
         let store = try PostgreSQLJobStore.start(options, library, events: events)
         if let refusal = await store.opened(within: .seconds(30)) {
             await store.close()
@@ -60,9 +62,30 @@ package final class Nodes: Sendable {
 
     /// Runs a statement beside the nodes, with the schema's name for SCHEMA.
     package func sql(_ text: String) async throws {
-        let connection = try await SideConnection(server.settings(schema: schema), library)
-        defer { connection.end() }
-        try await connection.run(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
+        let session = try await session()
+        defer { session.end() }
+        try await session.sql(text)
+    }
+
+    /// A connection beside those of the nodes.
+    package func session() async throws -> Session {
+        Session(
+            connection: try await SideConnection(server.settings(schema: schema), library),
+            schema: schema
+        )
+    }
+
+    package struct Session: Sendable {
+        fileprivate let connection: SideConnection
+        fileprivate let schema: String
+
+        /// Runs a statement, and gives the first number that it answers with.
+        @discardableResult
+        package func sql(_ text: String) async throws -> Int64? {
+            try await connection.run(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
+        }
+
+        package func end() { connection.end() }
     }
 
     /// Ends the connections of all nodes again and again, as long as `goesOn` says so.

@@ -28,17 +28,24 @@ final class SideConnection: Sendable {
         connection = try made.get()
     }
 
-    func run(_ text: String) async throws {
+    /// Gives the first number that it answers with.
+    @discardableResult
+    func run(_ text: String) async throws -> Int64? {
         let connection = connection
-        let result: Result<Void, PostgresError> = await withCheckedContinuation { continuation in
+        let result: Result<Int64?, PostgresError> = await withCheckedContinuation { continuation in
             loop.spawn {
                 do throws(PostgresError) {
-                    try await connection.value.run([PostgresStatement(text)], within: .seconds(30))
-                    continuation.resume(returning: .success(()))
+                    let results = try await connection.value.run(
+                        [PostgresStatement(text)],
+                        within: .seconds(30)
+                    )
+                    continuation.resume(
+                        returning: .success(results[0].count > 0 ? results[0].int64(0, 0) : nil)
+                    )
                 } catch { continuation.resume(returning: .failure(error)) }
             }
         }
-        try result.get()
+        return try result.get()
     }
 
     func end() {

@@ -97,7 +97,8 @@ struct NodesTests {
         let claim = try await Self.claim(two)
         #expect(claim.token.id == id && claim.token != lost.token)
         #expect(claim.job.crashes == 1 && claim.job.attempts == 1)
-        #expect(try await two.attempts(of: id, after: 0, limit: 9).map(\.failure?.kind) == [.interrupted])
+        let attempts = try await two.attempts(of: id, after: 0, limit: 9)
+        #expect(attempts.map(\.failure?.kind) == [.interrupted] && attempts.map(\.node.text) == ["one"])
         // The dead one comes back under its name, with a token of before.
         let back = try await nodes.open("one", lease: lease)
         #expect(try await Self.settle(back, lost) == .stale)
@@ -157,6 +158,27 @@ struct NodesTests {
         await two.close()
     }
 
+    @Test("A job that another node accepts in its place, and a pause, reach the node that runs it")
+    func supersede() async throws {
+        let nodes = try await Nodes()
+        let (asked, paused) = (Notes<JobID>(), Notes<String>())
+        var events = JobStoreEvents()
+        events.asked = { asked.add($0) }
+        events.paused = { paused.add($0.keys) }
+        let (one, two) = (try await nodes.open("one", events: events), try await nodes.open("two"))
+        let id = try await Self.accept(one) { $0.record.supersedeKey = "k" }
+        let claim = try await Self.claim(one)
+        let newer = try await Self.accept(two) { $0.record.supersedeKey = "k" }
+        try await two.pause("hooks", RoutePause(reason: "r", began: 0), at: .present)
+        while asked.values.isEmpty || paused.values.isEmpty { _ = try await one.facts() }
+        #expect(asked.values == [id] && paused.values == ["hooks"])
+        let answer = try await Self.settle(one, claim, .retry(after: .seconds(9), .backoff))
+        #expect(answer == .applied(.cancelled, .superseded))
+        #expect(try await Self.claim(one).token.id == newer)
+        await one.close()
+        await two.close()
+    }
+
     @Test("Jobs of one ordering key go one at a time and in order, whichever nodes send them")
     func order() async throws {
         let nodes = try await Nodes()
@@ -179,7 +201,9 @@ struct NodesTests {
     @Test("One key handed over to two nodes at once is one job")
     func key() async throws {
         let nodes = try await Nodes()
-        let stores = [try await nodes.open("one"), try await nodes.open("two")]
+        let stores = [
+            try await nodes.open("one", sharesUsers: true), try await nodes.open("two", sharesUsers: true),
+        ]
         let idempotency = NewJob.Idempotency(user: 1, key: "k", fingerprint: [1], window: .seconds(600))
         for _ in 0..<20 {
             var key = idempotency

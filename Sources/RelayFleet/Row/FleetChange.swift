@@ -61,13 +61,24 @@ extension FleetStatements.Waiting {
 
 extension FleetStatements {
     /// The statement that makes the changes, which are of different jobs.
-    func change(_ changes: [FleetChange], ready: Int16, tally: Int16, at now: Int64) -> PostgresStatement {
+    func change(
+        _ changes: [FleetChange],
+        ready: Int16,
+        tally: Int16,
+        by node: NodeName,
+        at now: Int64
+    ) -> PostgresStatement {
         let empty: [[UInt8]?] = []
         var (attempts, actions, heads, bodies) = (empty, empty, empty, empty)
         for change in changes {
             let id = change.before.id
             attempts.append(
-                FleetContent.sealed(change.attempts, after: change.before.standing.machine.attempts, for: id)
+                FleetContent.sealed(
+                    change.attempts,
+                    after: change.before.standing.machine.attempts,
+                    for: id,
+                    by: node
+                )
             )
             actions.append(change.action.map { [$0].sealed(at: 0) })
             heads.append(change.answer?.sealedHead(at: 0))
@@ -120,7 +131,9 @@ extension FleetStatements {
         var statements: [PostgresStatement] = []
         if !requests.isEmpty {
             let records = requests.map { change in
-                StoredRecord(change.before.record.expunged, bodyLength: change.before.bodyLength).sealed()
+                let row = change.before
+                return StoredRecord(row.record.expunged, bodyLength: row.bodyLength, place: row.place)
+                    .sealed()
             }
             statements.append(
                 PostgresStatement(

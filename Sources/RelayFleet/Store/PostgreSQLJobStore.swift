@@ -9,10 +9,12 @@ package import RelayPostgres
 package final class PostgreSQLJobStore: JobStore {
     private let loop: EventLoop
     private let core: LoopBound<FleetCore>
+    package let member: FleetMember?
 
-    private init(_ loop: EventLoop, _ core: LoopBound<FleetCore>) {
+    private init(_ loop: EventLoop, _ core: LoopBound<FleetCore>, _ member: FleetMember) {
         self.loop = loop
         self.core = core
+        self.member = member
     }
 
     /// Starts the store; it is open as soon as the database can be reached and has let it have the node's name.
@@ -28,7 +30,11 @@ package final class PostgreSQLJobStore: JobStore {
         do throws(PosixError) { loop = try EventLoop.start(name: "fleet") } catch {
             throw StoreError(.failed, "cannot start the job store's thread: \(error)")
         }
-        let store = PostgreSQLJobStore(loop, loop.bind { FleetCore(options, library, events, on: loop) })
+        let store = PostgreSQLJobStore(
+            loop,
+            loop.bind { FleetCore(options, library, events, on: loop) },
+            FleetMember(NodeName(options.node), sharesUsers: options.sharesUsers)
+        )
         let core = store.core
         loop.spawn { await core.value.openAtLast() }
         return store
@@ -76,7 +82,7 @@ package final class PostgreSQLJobStore: JobStore {
     /// Which routes this node serves: a job of another one is left to others.
     package func serve(_ routes: [String]) {
         let core = core
-        loop.execute { core.value.servedRoutes = routes }
+        loop.spawn { await core.value.serve(routes) }
     }
 
     package func close() async {

@@ -1,0 +1,59 @@
+import RelayBase
+import RelayFleet
+import RelayFleetBench
+import RelayJobs
+import RelayTestSupport
+import Testing
+
+@Suite("A list by cursor misses no job that was committed late", .timeLimit(.minutes(1)))
+struct LateCommitTests {
+    private func job(_ number: UInt64) -> NewJob {
+        let id = JobID(milliseconds: JobMoment.present.wall, random: (9, number))
+        return NewJob(JobRecord(id: id, route: "hooks", method: .post, target: "x"), body: .bytes([1]))
+    }
+
+    @Test("The oldest come first although a later one was committed before them")
+    func late() async throws {
+        let nodes = try await Nodes()
+        let (one, two) = (try await nodes.open("one"), try await nodes.open("two"))
+        let (early, late) = (job(1), job(2))
+        // What waits goes where nobody can write: the position is given, and the commit waits.
+        let lock = try await nodes.session()
+        try await lock.sql("BEGIN")
+        try await lock.sql("LOCK TABLE SCHEMA.ready_0, SCHEMA.ready_1, SCHEMA.ready_99 IN EXCLUSIVE MODE")
+        async let accepted = one.enqueue([early], at: .present)
+        let side = try await nodes.session()
+        let waits =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN ("
+            + ["0", "1", "99"].map { "'SCHEMA.ready_\($0)'::regclass" }.joined(separator: ", ") + ")"
+        while try await side.sql(waits) == 0 {}
+        var running = late
+        running.upstream = "eu"
+        let first = try await two.enqueue([running], at: .present)
+        #expect(first.allSatisfy { if case .running = $0 { true } else { false } })
+        let read = Notes<Bool>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let page = try await two.jobs(JobFilter(), order: .oldestFirst, limit: 1, after: nil)
+                read.add([true])
+                #expect(page.jobs.map(\.record.id) == [early.record.id])
+                let rest = try await two.jobs(JobFilter(), order: .oldestFirst, limit: 9, after: page.next)
+                #expect(rest.jobs.map(\.record.id) == [late.record.id])
+            }
+            group.addTask {
+                let looks = """
+                    SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waystation'
+                    AND query LIKE '%SCHEMA.job WHERE seq%'
+                    """
+                while try await side.sql(looks) == 0, read.values.isEmpty {}
+                try await lock.sql("COMMIT")
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await accepted == [.accepted])
+        lock.end()
+        side.end()
+        await one.close()
+        await two.close()
+    }
+}
