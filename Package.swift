@@ -69,8 +69,11 @@ let package = Package(
         ),
         .target(
             name: "RelayStore",
-            dependencies: ["CLinux", "CSQLite", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords"]
+            dependencies: [
+                "CLinux", "CSQLite", "CSQLiteFiles", "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords",
+            ]
         ),
+        .target(name: "CSQLiteFiles", dependencies: ["CSQLite"]),
         // The way to PostgreSQL. CPostgres opens libpq when it is asked to: nothing is linked.
         .target(name: "CPostgres"),
         .target(name: "RelayPostgres", dependencies: ["CPostgres", "RelayBase", "RelayPosix"]),
@@ -112,18 +115,17 @@ let package = Package(
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
-                "RelayJobs", "RelayJSON",
-                "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayFleet",
+                "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "RelayServer",
+                "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
             name: "waystation",
             dependencies: [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
-                "RelayJSON",
-                "RelayPosix",
-                "RelayRoute", "WaystationUI",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayFleet", "RelayHTTP", "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "WaystationUI",
             ]
         ),
 
@@ -351,7 +353,7 @@ if Context.environment["RELAY_SANITIZER"] != nil {
         "RelayFleet",
     ]
     let below = [
-        "CPage", "CPostgres", "PostgresTestSupport",
+        "CPage", "CPostgres", "CSQLiteFiles", "PostgresTestSupport",
         "RelayBase", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute", "RelayEngine",
         "RelayJSON", "RelayTesting",
         "RelayFleetBench", "RelayRecords", "RelayStoreBench", "RelayTestSupport", "StoreCrasher",

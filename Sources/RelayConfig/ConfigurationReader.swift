@@ -27,15 +27,13 @@ package enum ConfigurationReader {
     ///   - accounts: looks up the users and groups the file names.
     ///   - wallSeconds: the time, in seconds since 1970, for what the file says about dates.
     ///   - notesValues: whether the effective configuration is asked for; it takes several times as long.
-    ///   - offersFleet: whether the file may name a database.
     /// - Returns: the configuration, or every error there is.
     package static func read(
         _ bytes: [UInt8],
         file: String,
         accounts: AccountResolver,
         wallSeconds: Int64,
-        notesValues: Bool = false,
-        offersFleet: Bool = FleetSettings.isOffered
+        notesValues: Bool = false
     ) -> ReadResult {
         guard bytes.count <= sizeLimit else {
             let diagnostic = Diagnostic(
@@ -71,13 +69,12 @@ package enum ConfigurationReader {
             wallSeconds: wallSeconds,
             notesValues: notesValues
         )
-        return read(document, file: file, offersFleet: offersFleet, &reading)
+        return read(document, file: file, &reading)
     }
 
     private static func read(
         _ document: JSONDocument,
         file: String,
-        offersFleet: Bool,
         _ reading: inout ReadContext
     ) -> ReadResult {
         for duplicate in document.duplicates.prefix(ReadContext.findingLimit) {
@@ -89,7 +86,7 @@ package enum ConfigurationReader {
                 )
             }
         }
-        let section = ConfigurationTable.root(offersFleet: offersFleet)
+        let section = ConfigurationTable.root
         let draft = section.read(document.root, over: section.prototype, &reading)
         let unknown = reading.unknown.filter { !HarmlessText.isHarmless($0.text) }.map(\.range)
         let masked = reading.masked + unknown + SecretMask.ranges(in: document.source.bytes)

@@ -12,6 +12,9 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Throws: `full` when there is no room; then none of them is accepted.
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 
+    /// The same with an answer of its own for each: in a store that accepts them singly, one that fails hinders no other.
+    func enqueueEach(_ jobs: [NewJob], at now: JobMoment) async -> [Result<EnqueueResult, StoreError>]
+
     /// Accepts one job where that needs no task, and says on a thread of its own choice what became of it.
     ///
     /// - Returns: false when it needs one; nothing is accepted then, and nobody is told.
@@ -83,6 +86,10 @@ package protocol JobStore: AnyObject, Sendable {
 
     /// The piece of a body in a file that begins at `index` times `StoredBodyFile.pieceSize`.
     func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8]
+
+    /// Whether a first byte may be sent of what is claimed here: not while others may take over what this process has.
+    /// Answers at once, and from anywhere.
+    var maySend: Bool { get }
 
     /// Begins a body that is too large for memory.
     func spool() async throws(StoreError) -> any BodySpool
@@ -188,6 +195,15 @@ package struct JobStoreEvents: Sendable {
 }
 
 extension JobStore {
+    package func enqueueEach(
+        _ jobs: [NewJob],
+        at now: JobMoment
+    ) async -> [Result<EnqueueResult, StoreError>] {
+        do throws(StoreError) { return try await enqueue(jobs, at: now).map { .success($0) } } catch {
+            return jobs.map { _ in .failure(error) }
+        }
+    }
+
     package func enqueue(
         _ offered: OfferedJob,
         at now: JobMoment,
@@ -208,6 +224,9 @@ extension JobStore {
     }
 
     package var member: FleetMember? { nil }
+
+    /// Of a store of this process alone.
+    package var maySend: Bool { true }
 
     /// Of a store whose writes take no time.
     package func writing(at now: Instant) -> Duration { .zero }

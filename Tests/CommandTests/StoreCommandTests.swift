@@ -44,9 +44,6 @@ struct StoreCommandTests {
         } catch { return "\(error.code): \(error.message) \(error.advice ?? "")" }
     }
 
-    @Test("Until a daemon can use it the command is one that nobody knows")
-    func hidden() { #expect(Command.named("store") == nil && Command.ofFleet.isEmpty) }
-
     @Test("The words say which database, whose rights, and whether to look only")
     func words() throws {
         let least = try order("migrate", "--url", "postgresql://owner@db.example/jobs")

@@ -5,14 +5,13 @@ import Testing
 
 @Suite("A database that several daemons keep their jobs in")
 struct FleetTests {
-    private func read(storage: String, offersFleet: Bool = true) -> ReadResult {
+    private func read(storage: String) -> ReadResult {
         ConfigurationReader.read(
             Array(#"{"storage": \#(storage), "routes": {}}"#.utf8),
             file: "t.json",
             accounts: testAccounts,
             wallSeconds: testSeconds,
-            notesValues: true,
-            offersFleet: offersFleet
+            notesValues: true
         )
     }
 
@@ -22,20 +21,6 @@ struct FleetTests {
     private func errors(_ result: ReadResult) -> [String] {
         result.diagnostics.filter { $0.severity == .error }
             .map { $0.pointer + ": " + $0.message + ($0.hint.map { " => " + $0 } ?? "") }
-    }
-
-    @Test("Until a daemon can use it, the key is one that nobody knows")
-    func notOffered() {
-        let result = read(
-            storage: #"{"postgresql": {"host": "db"}, "shared_users": true}"#,
-            offersFleet: false
-        )
-        #expect(errors(result).count == 2 && errors(result).allSatisfy { $0.contains("unknown key") })
-        #expect(!FleetSettings.isOffered)
-        #expect(
-            errors(RelayConfigTests.read(#"{"storage": {"postgresql": {"host": "db"}}, "routes": {}}"#)).count
-                == 1
-        )
     }
 
     @Test("A file says everything about the database, and what it does not say has its usual value")

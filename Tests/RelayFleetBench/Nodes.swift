@@ -36,9 +36,10 @@ package final class Nodes: Sendable {
     package func open(
         _ name: String,
         identity: String? = nil,
+        user: String? = nil,
         lease: Duration = .seconds(30),
-        sharesUsers: Bool = false,
-        events: JobStoreEvents = JobStoreEvents()
+        events: JobStoreEvents = JobStoreEvents(),
+        _ change: (inout FleetOptions) -> Void = { _ in }
     ) async throws -> PostgreSQLJobStore {
         var options = FleetOptions(
             database: server.settings(schema: schema),
@@ -48,10 +49,11 @@ package final class Nodes: Sendable {
             version: "test",
             clock: { SystemClock.monotonic() }
         )
+        if let user { options.database.user = user }
         options.connections = 3
         options.slots = Self.slots
         options.lease = lease
-        options.sharesUsers = sharesUsers
+        change(&options)
         let store = try PostgreSQLJobStore.start(options, library, events: events)
         if let refusal = await store.opened(within: .seconds(30)) {
             await store.close()
@@ -61,31 +63,23 @@ package final class Nodes: Sendable {
     }
 
     /// Runs a statement beside the nodes, with the schema's name for SCHEMA.
-    package func sql(_ text: String) async throws {
-        let session = try await session()
-        defer { session.end() }
-        try await session.sql(text)
+    ///
+    /// - Returns: the first value of its first row.
+    @discardableResult
+    package func sql(_ text: String) async throws -> Int64? {
+        let connection = try await session()
+        defer { connection.end() }
+        return try await connection.run(named(text))
     }
 
-    /// A connection beside those of the nodes.
-    package func session() async throws -> Session {
-        Session(
-            connection: try await SideConnection(server.settings(schema: schema), library),
-            schema: schema
-        )
+    /// The text with the schema's name for SCHEMA.
+    package func named(_ text: String) -> String {
+        text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\"")
     }
 
-    package struct Session: Sendable {
-        fileprivate let connection: SideConnection
-        fileprivate let schema: String
-
-        /// Runs a statement, and gives the first number that it answers with.
-        @discardableResult
-        package func sql(_ text: String) async throws -> Int64? {
-            try await connection.run(text.parts(between: "SCHEMA").joined(separator: "\"\(schema)\""))
-        }
-
-        package func end() { connection.end() }
+    /// A session beside the nodes, which lasts as long as the test needs it.
+    package func session() async throws -> SideConnection {
+        try await SideConnection(server.settings(schema: schema), library)
     }
 
     /// Ends the connections of all nodes again and again, as long as `goesOn` says so.

@@ -19,14 +19,16 @@ struct LateCommitTests {
         let (early, late) = (job(1), job(2))
         // What waits goes where nobody can write: the position is given, and the commit waits.
         let lock = try await nodes.session()
-        try await lock.sql("BEGIN")
-        try await lock.sql("LOCK TABLE SCHEMA.ready_0, SCHEMA.ready_1, SCHEMA.ready_99 IN EXCLUSIVE MODE")
+        try await lock.run(nodes.named("BEGIN"))
+        try await lock.run(
+            nodes.named("LOCK TABLE SCHEMA.ready_0, SCHEMA.ready_1, SCHEMA.ready_99 IN EXCLUSIVE MODE")
+        )
         async let accepted = one.enqueue([early], at: .present)
         let side = try await nodes.session()
         let waits =
             "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN ("
             + ["0", "1", "99"].map { "'SCHEMA.ready_\($0)'::regclass" }.joined(separator: ", ") + ")"
-        while try await side.sql(waits) == 0 {}
+        while try await side.run(nodes.named(waits)) == 0 {}
         var running = late
         running.upstream = "eu"
         let first = try await two.enqueue([running], at: .present)
@@ -45,8 +47,8 @@ struct LateCommitTests {
                     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waystation'
                     AND query LIKE '%SCHEMA.job WHERE seq%'
                     """
-                while try await side.sql(looks) == 0, read.values.isEmpty {}
-                try await lock.sql("COMMIT")
+                while try await side.run(nodes.named(looks)) == 0, read.values.isEmpty {}
+                try await lock.run(nodes.named("COMMIT"))
             }
             try await group.waitForAll()
         }

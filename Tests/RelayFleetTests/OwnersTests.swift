@@ -41,8 +41,8 @@ struct OwnersTests {
     private static func pair(sharesUsers: Bool = false) async throws -> [PostgreSQLJobStore] {
         let nodes = try await Nodes()
         return [
-            try await nodes.open("one", sharesUsers: sharesUsers),
-            try await nodes.open("two", sharesUsers: sharesUsers),
+            try await nodes.open("one") { $0.sharesUsers = sharesUsers },
+            try await nodes.open("two") { $0.sharesUsers = sharesUsers },
         ]
     }
 

@@ -23,7 +23,7 @@ struct RoutesTests {
         let job = NewJob(JobRecord(id: id, route: "hooks", method: .post, target: "x"), body: .bytes([1]))
         #expect(try await one.enqueue([job], at: .present) == [.accepted])
         var facts = StoreFacts()
-        while facts.routesElsewhere != ["hooks"] {
+        while facts.routesElsewhere != ["hooks"], !Task.isCancelled {
             _ = try await two.counters(at: .present, withDue: false)
             facts = try await two.facts()
         }
@@ -31,7 +31,7 @@ struct RoutesTests {
         try await Self.sweep(two)
         #expect(try await two.job(id)?.state == .queued)
         await one.close()
-        while try await two.job(id)?.state == .queued { try await Self.sweep(two) }
+        while try await two.job(id)?.state == .queued, !Task.isCancelled { try await Self.sweep(two) }
         #expect(try await two.job(id)?.state == .held)
         #expect(try await two.job(id)?.reason == .routeRemoved)
         _ = try await two.counters(at: .present, withDue: false)
@@ -45,7 +45,7 @@ struct RoutesTests {
         #expect(try await two.apply(order, at: .present).changes.count == 1)
         let back = try await nodes.open("one", lease: Self.lease)
         back.serve(["hooks"])
-        while try await back.job(id)?.state == .held { try await Self.sweep(back) }
+        while try await back.job(id)?.state == .held, !Task.isCancelled { try await Self.sweep(back) }
         #expect(try await back.job(id)?.state == .queued)
         #expect(try await back.job(put)?.state == .held)
         for _ in 0..<3 { try await Self.sweep(two) }

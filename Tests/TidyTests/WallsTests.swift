@@ -31,7 +31,8 @@ struct WallsTests {
             ],
             "RelayRecords": ["RelayBase", "RelayJobs", "CLinux"],
             "RelayStore": [
-                "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords", "CLinux", "CSQLite", "Glibc",
+                "RelayBase", "RelayJobs", "RelayPosix", "RelayRecords", "CLinux", "CSQLite", "CSQLiteFiles",
+                "Glibc",
             ],
             "RelayPostgres": ["CPostgres", "RelayBase", "RelayPosix", "Glibc"],
             "RelayFleet": ["RelayBase", "RelayJobs", "RelayPosix", "RelayPostgres", "RelayRecords"],
@@ -40,14 +41,14 @@ struct WallsTests {
             "RelayClientFoundation": ["RelayClient", "FoundationEssentials"],
             "WaystationUI": ["RelayBase", "RelayClient", "RelayHTTP", "RelayJSON", "RelayPosix", "Glibc"],
             "waystationd": [
-                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayInterface",
-                "RelayJobs",
-                "RelayJSON", "RelayPosix", "RelayRoute", "RelayServer", "RelayStore", "RelaySystemd",
-                "RelayTransport", "Glibc",
+                "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayEngine", "RelayFleet",
+                "RelayInterface", "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute",
+                "RelayServer", "RelayStore", "RelaySystemd", "RelayTransport", "Glibc",
             ],
             "waystation": [
-                "RelayBase", "RelayClient", "RelayConfig", "RelayHTTP", "RelayInterface", "RelayJobs",
-                "RelayJSON", "RelayPosix", "RelayRoute", "WaystationUI", "Glibc",
+                "RelayBase", "RelayClient", "RelayConfig", "RelayFleet", "RelayHTTP", "RelayInterface",
+                "RelayJobs", "RelayJSON", "RelayPosix", "RelayPostgres", "RelayRoute", "WaystationUI",
+                "Glibc",
             ],
         ]
         for path in Self.sources {
@@ -60,6 +61,31 @@ struct WallsTests {
                 #expect(allowed.contains(imported), "\(path) imports \(imported)")
             }
         }
+    }
+
+    @Test("No header of C remembers anything, since each module that uses it would have its own copy")
+    func headers() {
+        let headers = TidyTests.files("Sources").filter { $0.hasSuffix(".h") }
+        #expect(headers.count > 5)
+        for path in headers {
+            for line in TidyTests.text(path).split(separator: "\n") where Self.remembers(line) {
+                Issue.record("\(path): \(line)")
+            }
+        }
+    }
+
+    @Test(
+        "A variable of a header that remembers is found",
+        arguments: [
+            ("    static struct calls calls;", true), ("static _Thread_local int error = 0;", true),
+            ("static inline int page(void) {", false), ("static const char name[] = \"x\";", false),
+        ]
+    )
+    func remembering(line: String, isFound: Bool) { #expect(Self.remembers(line[...]) == isFound) }
+
+    private static func remembers(_ line: Substring) -> Bool {
+        let words = line.split(separator: " ")
+        return words.first == "static" && words.dropFirst().first != "const" && !line.contains("(")
     }
 
     @Test("A change of one function of traffic has at most seven other targets of Sources made anew")

@@ -10,8 +10,7 @@ struct FixedSettingsTests {
             Array(#"{"storage": \#(storage), "routes": {}}"#.utf8),
             file: "t.json",
             accounts: AccountResolver(user: { _ in nil }, group: { _ in nil }),
-            wallSeconds: 0,
-            offersFleet: true
+            wallSeconds: 0
         )
         return FixedSettings(try #require(result.configuration))
     }

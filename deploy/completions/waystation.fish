@@ -47,6 +47,8 @@ function __waystation_takes
             return 0
         case 'ui --port' 'ui --for' 'ui --socket'
             return 0
+        case 'store --url' 'store --password-file' 'store --schema' 'store --role'
+            return 0
     end
     return 1
 end
@@ -133,6 +135,7 @@ complete -c waystation -n "__waystation_at ''" -a demo -d 'Shows the relay recov
 complete -c waystation -n "__waystation_at ''" -a completion -d 'Prints the completion of the command line for a shell.'
 complete -c waystation -n "__waystation_at ''" -a help -d 'Explains a command.'
 complete -c waystation -n "__waystation_at ''" -a version -d 'Prints the version.'
+complete -c waystation -n "__waystation_at ''" -a store -d 'Makes the schema of a fleet in a PostgreSQL database, or extends it.'
 complete -c waystation -n "__waystation_at ''" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n "__waystation_at ''" -s o -l output -x -a 'table json ndjson name' -d 'how to print; json is the API\'s object'
 complete -c waystation -n "__waystation_at ''" -s q -l quiet -d 'print names or ids only'
@@ -169,7 +172,7 @@ complete -c waystation -n '__waystation_at jobs 1' -a 'ls show watch retry cance
 complete -c waystation -n '__waystation_at jobs 2+' -k -a '(__waystation_ask jobs)'
 complete -c waystation -n "__waystation_at jobs" -l route -x -k -a '(__waystation_ask routes)' -d 'of this route'
 complete -c waystation -n "__waystation_at jobs" -l state -x -a 'scheduled queued running retrying held succeeded dead cancelled expired' -d 'in this state; several with commas between them'
-complete -c waystation -n "__waystation_at jobs" -l reason -x -a 'backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained due route_removed' -d 'waiting for this, such as backoff'
+complete -c waystation -n "__waystation_at jobs" -l reason -x -a 'backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained route_removed due' -d 'waiting for this, such as backoff'
 complete -c waystation -n "__waystation_at jobs" -l end -x -a 'exhausted rejected poison outcome_unknown not_repeatable corrupt superseded cancelled expired' -d 'over for this reason, such as exhausted'
 complete -c waystation -n "__waystation_at jobs" -l failed-by -x -a 'dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' -d 'whose last failure is of this kind'
 complete -c waystation -n "__waystation_at jobs" -l status -x -d 'whose last failure was an answer of this status'
@@ -294,4 +297,10 @@ complete -c waystation -n "__waystation_at ui" -l numeric -d 'link to 127.0.0.1,
 complete -c waystation -n "__waystation_at ui" -l no-open -d 'only print the link'
 complete -c waystation -n "__waystation_at ui" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at completion 1' -a 'bash zsh fish'
-complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version'
+complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
+complete -c waystation -n '__waystation_at store 1' -a 'migrate'
+complete -c waystation -n "__waystation_at store" -l url -x -d 'where the database is, without the password'
+complete -c waystation -n "__waystation_at store" -l password-file -r -F -d 'a file with the password; - is standard input'
+complete -c waystation -n "__waystation_at store" -l schema -x -d 'the schema; waystation unless it is given'
+complete -c waystation -n "__waystation_at store" -l role -x -d 'the daemons\' role; waystation unless it is given'
+complete -c waystation -n "__waystation_at store" -l check -d 'change nothing: tell what there is to do, with status 1'

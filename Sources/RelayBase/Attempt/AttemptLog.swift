@@ -8,6 +8,9 @@ package protocol AttemptLog: AnyObject, Sendable {
     ///   kept; nothing may be sent then.
     func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool
 
+    /// Whether a first byte may be sent of the job; asked when everything else is ready for it.
+    var maySend: Bool { get }
+
     /// The same of an attempt that is on record already; nil of any other, which has to be waited for.
     func beginNow(_ attempt: Attempt) -> Bool?
 
@@ -17,6 +20,18 @@ package protocol AttemptLog: AnyObject, Sendable {
     func resend() async throws(Failure)
 }
 
+extension Failure {
+    /// Others may take the job over, or have done so.
+    package static var unsure: Failure {
+        Failure(
+            .attemptUnrecorded,
+            sent: .neverSent,
+            "the lease of this node in the database is nearly over, and could not be renewed yet"
+        )
+    }
+}
+
 extension AttemptLog {
+    package var maySend: Bool { true }
     package func beginNow(_ attempt: Attempt) -> Bool? { nil }
 }

@@ -18,9 +18,7 @@ struct ConfigurationDraft {
 ///
 /// Decoding, suggestions, the schema, the manual page and the effective configuration all come from it.
 enum ConfigurationTable {
-    static var root: Section<ConfigurationDraft> { root(offersFleet: FleetSettings.isOffered) }
-
-    static func root(offersFleet: Bool) -> Section<ConfigurationDraft> {
+    static var root: Section<ConfigurationDraft> {
         Section(
             "configuration",
             "One JSON object. Every object may hold a \"$comment\", which is ignored.",
@@ -32,7 +30,7 @@ enum ConfigurationTable {
                     + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
                     + "(0600, role admin). A change takes effect at a restart."
             }
-            Field("storage", storage(offersFleet: offersFleet).kind, \.storage) {
+            Field("storage", storage.kind, \.storage) {
                 "Where jobs are kept, and for how long."
             }
             Field("limits", limits.kind, \.limits) { "What all callers together may take." }

@@ -2,13 +2,21 @@ import RelayBase
 import RelayJSON
 
 extension ConfigurationTable {
-    static func storage(offersFleet: Bool) -> Section<StorageSettings> {
+    static var storage: Section<StorageSettings> {
         Section("storage", "Where jobs are kept, and for how long.", of: StorageSettings()) {
             Field("directory", .absolutePath, \.directory) {
                 "A directory of the relay's own. The one in STATE_DIRECTORY, which StateDirectory= of the unit sets, takes "
                     + "its place. A change takes effect at a restart."
             }
-            if offersFleet { fleetFields }
+            Field("postgresql", postgresql.kind, \.postgresql) {
+                "The database in which several daemons keep their jobs; without the key they are kept in the directory, "
+                    + "which always has the relay's lock, its copies of requests and its tokens. A change takes effect at "
+                    + "a restart."
+            }
+            Field("shared_users", .boolean, \.sharesUsers) {
+                "Whether a user's number means the same user on every machine of the fleet. Without it the jobs of a user are "
+                    + "those of this machine. A change takes effect at a restart."
+            }
             Field("sync", .word(), \.sync) {
                 "Whether a job is on the disk before 202 is sent: full waits for the disk, off does not, so that a "
                     + "power cut takes what was accepted last. A change takes effect at a restart."
@@ -30,18 +38,6 @@ extension ConfigurationTable {
                 at: node.location("sync"),
                 hint: "write \"full\""
             )
-        }
-    }
-
-    @FieldList<StorageSettings> private static var fleetFields: [Field<StorageSettings>] {
-        Field("postgresql", postgresql.kind, \.postgresql) {
-            "The database in which several daemons keep their jobs; without the key they are kept in the directory, "
-                + "which always has the relay's lock, its copies of requests and its tokens. A change takes effect at "
-                + "a restart."
-        }
-        Field("shared_users", .boolean, \.sharesUsers) {
-            "Whether a user's number means the same user on every machine of the fleet. Without it the jobs of a user are "
-                + "those of this machine. A change takes effect at a restart."
         }
     }
 

@@ -2,9 +2,6 @@ package import RelayBase
 
 /// The database that several daemons keep their jobs in.
 package struct FleetSettings: Sendable, Equatable {
-    /// Whether a configuration and the command may name it; until a daemon can use it, both know no such thing.
-    package static var isOffered: Bool { false }
-
     /// A weakness of the database, or of the way to it, that an operator takes on.
     package enum Risk: String, CaseIterable, Sendable {
         case fsyncOff = "fsync_off"

@@ -33,19 +33,22 @@ extension Acceptance {
         var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.deadline))
         group.refuseAsFull(from: count)
         var refusal: StoreError?
-        var answers: [AcceptanceWaits.Answer]
-        do throws(StoreError) {
-            answers = try await enqueue(group)
-        } catch {
-            guard error.code == .full else {
-                return group.jobs.map { .failure(Problem(error, accepting: $0)) }
-            }
+        var answers = await enqueue(group)
+        var spare: [Int] = []
+        for index in group.jobs.indices {
+            guard case .failure(let error) = answers[index], error.code == .full else { continue }
+            refusal = error
+            spare.append(index)
+        }
+        if refusal != nil {
             // A caller that reads 507 and then asks for the status sees why.
             await watch.look()
-            refusal = error
             // Also without keys: the store removes the files of bodies that it does not accept.
-            group.refuseAsFull(from: 0)
-            answers = (try? await enqueue(group)) ?? group.abandoned
+            for index in spare { group.jobs[index].lacksCapacity = true }
+            let part = JobGroup(spare.map { group.jobs[$0] }, spare.map { candidates[$0].deadline })
+            for (index, answer) in zip(spare, await enqueue(part)) {
+                answers[index] = .success((try? answer.get()) ?? .abandoned)
+            }
         }
         return group.jobs.indices.map { index in
             let job = group.jobs[index]
@@ -65,29 +68,27 @@ extension Acceptance {
     }
 
     /// The store's answers, or `abandoned` of those whose callers' patience is over first, unless nobody knows of them.
-    private func enqueue(_ group: JobGroup) async throws(StoreError) -> [AcceptanceWaits.Answer] {
+    private func enqueue(_ group: JobGroup) async -> [AcceptanceWaits.Answer] {
         guard let ports = group.ports, !StorageDeadline.isOver(store, ports.time) else {
             return group.abandoned
         }
         let jobs = group.awaited()
         let began = ports.time.now()
-        let pending = ports.begin { [self] in
-            await Result(of: { () async throws(StoreError) in try await put(jobs) })
-        }
+        let pending = ports.begin { [self] in await put(jobs) }
         for limit in group.limits {
             var answer = await ports.wait(for: pending, by: began.advanced(by: limit))
             if answer == nil, !group.giveUp(jobs, at: limit) { answer = await pending.value() }
-            guard let answers = try answer?.get() else { continue }
-            return zip(jobs, answers).map { $0.givenUp ?? .success($1) }
+            guard let answer else { continue }
+            return zip(jobs, answer).map { $0.givenUp ?? $1 }
         }
         return jobs.map { $0.givenUp ?? .success(.abandoned) }
     }
 
-    private func put(_ jobs: [NewJob]) async throws(StoreError) -> [EnqueueResult] {
-        let answers = try await store.enqueue(jobs, at: JobMoment(engine.time))
+    private func put(_ jobs: [NewJob]) async -> [AcceptanceWaits.Answer] {
+        let answers = await store.enqueueEach(jobs, at: JobMoment(engine.time))
         // A job with a key stays, for the caller that comes again.
         for (job, answer) in zip(jobs, answers) where job.staysGivenUp || job.wait?.isGivenUp != true {
-            announce(job, answer)
+            if case .success(let answer) = answer { announce(job, answer) }
         }
         return answers
     }
@@ -95,7 +96,7 @@ extension Acceptance {
 
 /// Jobs that go on disk together, and how long each caller waits for that.
 private struct JobGroup {
-    private(set) var jobs: [NewJob]
+    var jobs: [NewJob]
     private let deadline: [StorageDeadline]
 
     init(_ jobs: [NewJob], _ deadline: [StorageDeadline]) {

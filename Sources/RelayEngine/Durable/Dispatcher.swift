@@ -297,12 +297,21 @@ extension Dispatcher {
     /// A run is settled.
     func left(_ run: JobRun) { running.remove(run) }
 
+    /// These are to end, or are no longer this process's, which their settlement finds out.
+    func asked(_ ids: [JobID]) {
+        guard let ports = nextLoop()?.relay.ports else { return }
+        _ = ports.start { [self] in for id in ids { await cancel(id) } }
+    }
+
     /// Cancels a job that runs as far as the store knows; it stays expected only while its claim may be on its way.
     func cancel(_ id: JobID) async {
         guard running.cancel(id) else { return }
         do throws(StoreError) {
             let job = try await store.job(id)
-            if job?.isCancelAsked != true { running.expectNoMore(id) }
+            // In a fleet another node may run it: then no claim of it is on its way here.
+            if job?.isCancelAsked != true || claiming.load(ordering: .sequentiallyConsistent) == 0 {
+                running.expectNoMore(id)
+            }
         } catch {
             // The store itself cancels the job at its settlement, whatever its run comes to.
             running.expectNoMore(id)

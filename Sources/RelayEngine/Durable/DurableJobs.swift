@@ -123,6 +123,12 @@ package final class DurableJobs: Sendable {
     /// The store says that these routes may have work; called on any thread.
     package func ready(_ work: [String: FreshWork]) { dispatcher.ready(work) }
 
+    /// Somebody at another node has asked these jobs to end, or another node has taken them over; called on any thread.
+    package func asked(_ jobs: [JobID]) { dispatcher.asked(jobs) }
+
+    /// The pauses in force, where another node has changed them; called on any thread.
+    package func paused(_ found: [String: RoutePause]) { pauses.take(found) }
+
     /// The reason that held the jobs of that route back may be over.
     package func resumed(_ route: String) { dispatcher.resumed(route) }
 

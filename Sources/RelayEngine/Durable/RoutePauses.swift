@@ -99,6 +99,32 @@ extension RoutePauses {
     }
 }
 
+// Those of other nodes.
+extension RoutePauses {
+    /// Takes the pauses of the whole fleet in the place of those that are in force.
+    func take(_ found: [String: RoutePause]) {
+        guard let means else { return }
+        let (now, wall) = (engine.time.now(), engine.time.wallMilliseconds())
+        let before = state.withLock { state in
+            let before = state.pauses
+            state.pauses = [:]
+            for (route, pause) in found {
+                let known = before[route].flatMap { $0.pause == pause ? $0 : nil }
+                state.pauses[route] = known ?? PauseInForce(pause, now, wall: wall)
+            }
+            return before
+        }
+        configured()
+        for (route, pause) in found where before[route]?.pause != pause {
+            means.announcer.record(.routePaused(route: route, pause))
+        }
+        for route in before.keys where found[route] == nil {
+            means.dispatcher.resumed(route)
+            means.announcer.record(.routeResumed(route: route, by: nil))
+        }
+    }
+}
+
 // Pausing.
 extension RoutePauses {
     /// Sends nothing of the route until it is resumed, or for `duration`; requests that wait for their answer get 503

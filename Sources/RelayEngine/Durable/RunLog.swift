@@ -57,9 +57,12 @@ final class RunLog: AttemptLog {
         }
     }
 
+    var maySend: Bool { run.store.maySend }
+
     func resend() async throws(Failure) { try await keep(NextAttempt(resending: token)) }
 
     private func keep(_ next: NextAttempt) async throws(Failure) {
+        guard maySend else { throw .unsure }
         do throws(StoreError) {
             guard try await run.store.begin(next, at: run.moment) else {
                 throw StoreError(.closed, "the job is to have no other attempt")

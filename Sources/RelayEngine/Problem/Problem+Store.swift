@@ -35,8 +35,9 @@ extension Problem {
             case .full: (.storageFull, .seconds(60))
             // The disk will not hold it later either.
             case .corrupt: (.storageCorrupt, nil)
-            case .stalled: (.storageStalled, .seconds(5))
-            case .unavailable, .unknown: (.storageUnavailable, .seconds(5))
+            // The one that says that it may be done all the same.
+            case .stalled, .unknown: (.storageStalled, .seconds(5))
+            case .unavailable: (.storageUnavailable, .seconds(5))
             case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .gone, .closed:
                 (.storageFailed, .seconds(5))
             }

@@ -109,9 +109,9 @@ extension FleetRow {
                 generation: result.int64(row, 12)
             )
         } catch { throw .damaged("the record of job \(id)") }
-        if let token = result.int64(row, 9), let upstream = result.text(row, 10),
-            let at = result.int64(row, 11)
-        {
+        let token = result.int64(row, 9)
+        if let token, result.isNull(row, 10) { settled = UInt64(bitPattern: token) }
+        if let token, let upstream = result.text(row, 10), let at = result.int64(row, 11) {
             let begun = BegunAttempt(upstream: upstream, beganAt: at)
             self.standing = self.standing.claimed(UInt64(bitPattern: token), begun, at: at)
         } else if state == Int64(JobState.queued.rawValue), self.standing.machine.state == .scheduled,

@@ -72,7 +72,7 @@ extension FleetStatements {
         q AS (INSERT INTO \(s).key AS k(hash, id, fingerprint, until)
         SELECT hash, id, fingerprint, until FROM a WHERE hash IS NOT NULL ORDER BY hash
         ON CONFLICT (hash) DO UPDATE SET id = excluded.id, fingerprint = excluded.fingerprint, until = excluded.until
-        WHERE k.until <= \(now) RETURNING hash),
+        WHERE k.until <= \(now) AND k.id <> excluded.id RETURNING hash),
         j AS (INSERT INTO \(s).job(slot, seq, id, route, created, state, generation, standing, record, body, file,
         pieces, attempts)
         SELECT $1::smallint, nextval('\(s).seq'), id, route, created, state, generation, standing, record, body, file,
@@ -86,8 +86,10 @@ extension FleetStatements {
         """
     }
 
-    /// The jobs that idempotency keys stand for: $1 hashes.
-    var keys: String { "SELECT hash, id, fingerprint FROM \(s).key WHERE hash = ANY($1::bytea[])" }
+    /// The jobs that idempotency keys stand for: $1 hashes; one of which it is settled that it is not there has none.
+    var keys: String {
+        "SELECT hash, id, fingerprint FROM \(s).key WHERE hash = ANY($1::bytea[]) AND until > 0"
+    }
 
     /// Changes jobs: $1 slot of `ready`, $2 slot of `tally`, then arrays: $3 slots, $4 seqs, $5 numbers, $6 states,
     /// $7 generations, $8 standings, $9 attempts, $10 actions, $11 heads and $12 bodies of answers, $13 waiting, $14 due,

@@ -39,6 +39,14 @@ extension StoreError {
     }
 }
 
+extension StoreError {
+    /// The same for a write, of which nobody may know whether it was done.
+    init(writing call: String, _ error: PostgresError) {
+        self.init(call, error)
+        if error.isUnknown { code = .unknown }
+    }
+}
+
 extension PostgresError {
     /// Whether one row of the batch may be to blame, so that the others go on without it: what is wrong with data, a
     /// constraint or a limit (classes 22, 23 and 54).

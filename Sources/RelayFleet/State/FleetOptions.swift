@@ -19,6 +19,8 @@ package struct FleetOptions: Sendable {
     package var acceptsRisk = false
     /// How long a statement may take.
     package var statementTimeout: Duration = .seconds(5)
+    /// How long it is tried to find out what became of a write whose reply was lost.
+    package var doubtTimeout: Duration = .seconds(10)
     /// The slots that its schema was made with.
     package var slots = FleetSchema.Slots()
     /// The expression for the database's present in milliseconds since 1970 UTC; tests move it.

@@ -21,11 +21,10 @@ struct LeaseMachine: Equatable, Sendable {
     /// When the next renewal is to be sent.
     func next(after now: Int64) -> Int64 { renewedAt.map { $0 + lease / 3 } ?? now }
 
-    /// Whether a first byte may be sent: more than a tenth of the lease is left.
-    func maySend(at now: Int64) -> Bool {
-        guard let renewedAt else { return false }
-        return renewedAt + lease - now > lease / 10
-    }
+    /// Until when a first byte may be sent: more than a tenth of the lease is left then.
+    var sendsUntil: Int64 { renewedAt.map { $0 + lease - lease / 10 } ?? .min }
+
+    func maySend(at now: Int64) -> Bool { now < sendsUntil }
 
     /// Whether jobs of a node whose lease is over may be taken: after an outage every living node has a whole lease to
     /// renew its own.

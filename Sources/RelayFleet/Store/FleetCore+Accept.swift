@@ -127,7 +127,13 @@ extension FleetCore {
     /// A COMMIT with a warning is none to be told of: a standby that it waited for was given up.
     static func check(_ results: [PostgresResult]) throws(PostgresError) {
         guard results.contains(where: \.hasWarning) else { return }
-        throw PostgresError(.refused, "the server warned that a standby did not confirm", sqlState: warned)
+        var error = PostgresError(
+            .refused,
+            "the server warned that a standby did not confirm",
+            sqlState: warned
+        )
+        error.isUnknown = true
+        throw error
     }
 
     func statementsToAccept(_ jobs: [FleetAcceptance], in slot: Int16) -> [PostgresStatement] {
@@ -213,7 +219,7 @@ extension FleetCore {
         do throws(StoreError) {
             let results = try await round(
                 "look for the key",
-                [PostgresStatement(statements.keys, [.bytesArray([key])])]
+                [PostgresStatement("\(statements.keys) AND until > \(statements.now)", [.bytesArray([key])])]
             )
             guard let known = knownKeys(results[0])[key] else { return .success(.abandoned) }
             let isSame = known.fingerprint == job.job.idempotency?.fingerprint

@@ -28,6 +28,10 @@ extension FleetCore {
         report.expunged += order.action == .retry ? chosen.count { $0.isUnrepeatable } : 0
         let before = Dictionary(uniqueKeysWithValues: chosen.map { ($0.seq, $0.standing.machine.state) })
         let changes = try await change(chosen) { row, isBlocked in
+            // One that has had another life since lies outside of the run.
+            if let scope = order.scope, row.standing.machine.finishedAt.map({ $0 > scope.line }) == true {
+                return nil
+            }
             let delay = order.spacing?.delay(of: positions[row.seq] ?? 0)
             return self.applied(order, to: row, isBlocked: isBlocked, delay)
         }
@@ -105,11 +109,11 @@ extension FleetCore {
             line: results[1].int64(0, 2) ?? now
         )
         run.version = 1
-        _ = try await round(
+        _ = try await write(
             "begin a run",
             [
                 PostgresStatement(
-                    "INSERT INTO \(s).run(number, record) VALUES ($1, $2)",
+                    "INSERT INTO \(s).run(number, record) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                     [.int64(run.number), .bytes(run.sealed)]
                 )
             ]
@@ -148,11 +152,12 @@ extension FleetCore {
     /// Puts the run in the place of `old`, unless another node has changed it.
     private func replace(_ old: ActionRun, _ run: ActionRun) async throws(StoreError) -> Bool {
         let s = statements.s
-        let results = try await round(
+        // One whose reply was lost finds its own record.
+        let results = try await write(
             "keep a run",
             [
                 PostgresStatement(
-                    "UPDATE \(s).run SET record = $2 WHERE number = $1 AND record = $3",
+                    "UPDATE \(s).run SET record = $2 WHERE number = $1 AND record IN ($2, $3)",
                     [.int64(run.number), .bytes(run.sealed), .bytes(old.sealed)]
                 )
             ]

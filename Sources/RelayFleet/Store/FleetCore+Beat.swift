@@ -32,13 +32,14 @@ extension FleetCore {
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
             } catch { trouble(error) }
+            publish()
             let wait = Int64.random(in: Self.interval, using: &random)
             try? await loop.sleep(until: loop.currentTime() + wait)
         }
         isBeating = false
     }
 
-    private func trouble(_ error: StoreError) {
+    func trouble(_ error: StoreError) {
         guard error.code != .closed else { return }
         facts.errors[error.code, default: 0] += 1
         // Of one trouble once, until it is over.
@@ -117,9 +118,7 @@ extension FleetCore {
             guard let known = running[row.seq] else { continue }
             if row.standing.machine.token == known.standing.machine.token {
                 running[row.seq] = row
-                if row.standing.machine.isCancelAsked || row.standing.machine.isSuperseded {
-                    asked.append(row.id)
-                }
+                if row.standing.machine.isCancelAsked { asked.append(row.id) }
             } else {
                 running[row.seq] = nil
                 asked.append(row.id)
@@ -184,8 +183,10 @@ extension FleetCore {
     }
 
     func takePauses() async throws(StoreError) {
+        let changes = pauseChanges
         let pauses = try await readPauses()
-        guard pauses != self.pauses else { return }
+        // One of this node's own that was made meanwhile may be in them or not.
+        guard changes == pauseChanges, pauses != self.pauses else { return }
         self.pauses = pauses
         events.paused(pauses)
     }

@@ -159,13 +159,12 @@ extension FleetCore {
             ]
         )
         let result = results[0]
-        var claims: [Claimed] = []
+        var (claims, damaged) = ([Claimed](), [Damaged]())
         let column = FleetRow.columnCount
         for index in 0..<result.count {
             observe(result.int64(index, column + 4), sent: sent)
             guard let row = try? FleetRow(result, index) else {
-                facts.corruptRecords += 1
-                mayHoldUnknown = true
+                if let row = Damaged(result, index) { damaged.append(row) }
                 continue
             }
             claims.append(
@@ -184,6 +183,8 @@ extension FleetCore {
             running[claim.row.seq] = claim.row
             beingClaimed.insert(claim.row.seq)
         }
+        // Nobody claims them again, whether that succeeds now or with a takeover.
+        try? await putAside(damaged)
         return claims
     }
 

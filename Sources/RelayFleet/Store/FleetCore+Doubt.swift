@@ -4,10 +4,8 @@ import RelayPosix
 import RelayPostgres
 import RelayRecords
 
-/// Acceptances of which the reply was lost.
+/// Writes of which the reply was lost.
 extension FleetCore {
-    /// How long it is tried to find out.
-    private static let deadline: Int64 = 10_000
     /// Nanoseconds between two tries.
     private static let pause: Int64 = 100_000_000
 
@@ -15,7 +13,7 @@ extension FleetCore {
     /// way fail, and waits for one that commits.
     func resolve(_ jobs: [FleetAcceptance]) async -> [JobID: Result<EnqueueResult, StoreError>] {
         mayHoldUnknown = true
-        let (slot, end) = (acceptSlot, steady + Self.deadline)
+        let (slot, end) = (acceptSlot, doubtEnd)
         while steady < end {
             do throws(StoreError) { return try await settle(jobs, in: slot) } catch {
                 if error.code == .closed { break }
@@ -34,9 +32,19 @@ extension FleetCore {
         in slot: Int16
     ) async throws(StoreError) -> [JobID: Result<EnqueueResult, StoreError>] {
         let ids = PostgresValue.uuids(jobs.map(\.id.bytes))
+        let keyed = jobs.filter { $0.keyHash != nil }
         let results = try await round(
             "find out whether the job was kept",
             [
+                // In the order of an acceptance. One that comes later does not get its key, and every other job does.
+                PostgresStatement(
+                    """
+                    INSERT INTO \(statements.s).key(hash, id, fingerprint, until) SELECT hash, id, '', 0
+                    FROM unnest($1::bytea[], $2::uuid[]) AS x(hash, id) ORDER BY hash ON CONFLICT (hash) DO UPDATE
+                    SET id = excluded.id, fingerprint = '', until = 0 WHERE key.until <= \(statements.now)
+                    """,
+                    [.bytesArray(keyed.compactMap(\.keyHash)), .uuids(keyed.map(\.id.bytes))]
+                ),
                 PostgresStatement(
                     """
                     INSERT INTO \(statements.s).job(slot, seq, id, route, created, state, standing, record)
@@ -49,16 +57,16 @@ extension FleetCore {
                     "SELECT id, seq, state FROM \(statements.s).job WHERE slot = $1 AND id = ANY($2::uuid[])",
                     [.int16(slot), ids]
                 ),
-                PostgresStatement(statements.keys, [.bytesArray(jobs.compactMap(\.keyHash))]),
+                PostgresStatement(statements.keys, [.bytesArray(keyed.compactMap(\.keyHash))]),
             ]
         )
         var kept: [JobID: Int64] = [:]
-        for row in 0..<results[1].count where results[1].int64(row, 2) ?? 0 < FleetRow.movedState {
-            if let id = results[1].bytes(row, 0).flatMap(JobID.init(bytes:)) {
-                kept[id] = results[1].int64(row, 1)
+        for row in 0..<results[2].count where results[2].int64(row, 2) ?? 0 < FleetRow.movedState {
+            if let id = results[2].bytes(row, 0).flatMap(JobID.init(bytes:)) {
+                kept[id] = results[2].int64(row, 1)
             }
         }
-        let known = knownKeys(results[2])
+        let known = knownKeys(results[3])
         var answers: [JobID: Result<EnqueueResult, StoreError>] = [:]
         for job in jobs {
             if let seq = kept[job.id] {
@@ -75,5 +83,43 @@ extension FleetCore {
             }
         }
         return answers
+    }
+}
+
+extension FleetCore {
+    /// When it is no longer tried to find out.
+    private var doubtEnd: Int64 { steady + options.doubtTimeout.saturatedNanoseconds / 1_000_000 }
+
+    /// Asks again until it is known what became of a write whose reply was lost: what is done is not done twice.
+    ///
+    /// - Throws: `unknown` where nobody finds out.
+    func untilKnown<Value>(_ body: () async throws(StoreError) -> Value) async throws(StoreError) -> Value {
+        let end = doubtEnd
+        var doubt: StoreError?
+        while true {
+            do throws(StoreError) { return try await body() } catch {
+                if error.code == .unknown { doubt = error }
+                guard let doubt else { throw error }
+                guard steady < end, !isClosing else { throw doubt }
+                try? await loop.sleep(until: loop.currentTime() + Self.pause)
+            }
+        }
+    }
+
+    /// Runs statements that may run twice with the effect of once.
+    func write(
+        _ call: String,
+        _ statements: [PostgresStatement]
+    ) async throws(StoreError) -> [PostgresResult] {
+        let statementTimeout = options.statementTimeout
+        return try await untilKnown { () throws(StoreError) in
+            do throws(PostgresError) {
+                return try await pool.borrow(call) { connection throws(PostgresError) in
+                    let results = try await connection.run(statements, within: statementTimeout)
+                    try Self.check(results)
+                    return results
+                }
+            } catch { throw StoreError(writing: call, error) }
+        }
     }
 }

@@ -18,7 +18,8 @@ extension FleetCore {
                 startBeating()
             } catch {
                 refusal = error
-                if error.code != .unavailable { return events.fatal(error) }
+                if !error.mayPass { return events.fatal(error) }
+                trouble(error)
                 try? await loop.sleep(until: loop.currentTime() + Self.pause)
             }
         }
@@ -29,7 +30,7 @@ extension FleetCore {
     /// - Returns: the reason why it is not.
     func opened(within: Duration) async -> StoreError? {
         let end = loop.currentTime() + within.saturatedNanoseconds
-        while refusal?.code == .unavailable, !isClosing, loop.currentTime() < end {
+        while refusal?.mayPass == true, !isClosing, loop.currentTime() < end {
             try? await loop.sleep(until: min(end, loop.currentTime() + 10_000_000))
         }
         return refusal
@@ -42,6 +43,9 @@ extension FleetCore {
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts
     }
+
+    /// Shows the present to other threads.
+    func publish() { view.show(standing, refusal) }
 
     func checkOpen() throws(StoreError) {
         if isClosing { throw .closed }

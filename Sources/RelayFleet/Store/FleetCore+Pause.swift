@@ -31,7 +31,9 @@ extension FleetCore {
             } else {
                 PostgresStatement("DELETE FROM \(statements.s).pause WHERE route = $1", [.text(route)])
             }
-        _ = try await round("pause a route", [statement])
+        pauseChanges += 1
+        defer { pauseChanges += 1 }
+        _ = try await write("pause a route", [statement])
         pauses[route] = pause
         events.changed()
     }

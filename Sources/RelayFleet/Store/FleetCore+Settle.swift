@@ -10,8 +10,6 @@ struct PendingSettlement {
 
 extension FleetCore {
     private static let batch = 256
-    /// How often a change is tried again that met another one.
-    private static let tries = 8
 
     func offer(_ pending: PendingSettlement) {
         do throws(StoreError) { try checkOpen() } catch { return pending.told(.failure(error)) }
@@ -31,49 +29,59 @@ extension FleetCore {
     }
 
     private func settle(_ settlements: [Settlement]) async -> [Result<Settlement.Answer, StoreError>] {
-        do throws(StoreError) {
-            var byToken: [UInt64: Settlement] = [:]
-            var rows: [FleetRow] = []
-            // Of two of one claim the second finds it settled.
-            let isFirst = settlements.map { settlement in
-                guard byToken[settlement.token.number] == nil else { return false }
-                byToken[settlement.token.number] = settlement
-                return true
-            }
-            for settlement in byToken.values {
+        var byToken: [UInt64: Settlement] = [:]
+        var rows: [FleetRow] = []
+        var answers: [UInt64: Result<Settlement.Answer, StoreError>] = [:]
+        // Of two of one claim the second finds it settled.
+        let isFirst = settlements.map { settlement in
+            guard byToken[settlement.token.number] == nil else { return false }
+            byToken[settlement.token.number] = settlement
+            return true
+        }
+        for settlement in byToken.values {
+            do throws(StoreError) {
                 if let row = try await held(settlement.token) { rows.append(row) }
-            }
-            var answers: [UInt64: Settlement.Answer] = [:]
-            let changes = try await change(rows) { row, _ in
+            } catch { answers[settlement.token.number] = .failure(error) }
+        }
+        do throws(StoreError) {
+            let made = try await changeEach(rows) { row, _ in
                 if let token = row.settled, byToken[token] != nil, self.doubtful.contains(token) {
                     // Done already: the reply to it was lost.
-                    answers[token] = .applied(row.standing.machine.state, row.standing.machine.end)
+                    answers[token] = .success(.applied(row.standing.machine.state, row.standing.machine.end))
                     self.running[row.seq] = nil
                     return nil
                 }
                 return byToken[row.standing.machine.token].flatMap { self.settled(row, by: $0) }
             }
-            for change in changes {
+            for change in made.changes {
                 let machine = change.after.machine
                 running[change.before.seq] = nil
-                answers[change.before.standing.machine.token] = .applied(machine.state, machine.end)
+                answers[change.before.standing.machine.token] = .success(.applied(machine.state, machine.end))
             }
-            doubtful.subtract(byToken.keys)
-            facts.operations += UInt64(changes.count)
-            return zip(settlements, isFirst)
-                .map { .success($1 ? answers[$0.token.number] ?? .stale : .stale) }
+            for (row, error) in made.refused { answers[row.standing.machine.token] = .failure(error) }
+            facts.operations += UInt64(made.changes.count)
         } catch {
-            doubtful.formUnion(settlements.map(\.token.number))
-            return settlements.map { _ in .failure(error) }
+            for token in byToken.keys where answers[token] == nil { answers[token] = .failure(error) }
         }
+        for (token, settlement) in byToken {
+            switch answers[token] {
+            case .failure?: doubtful.insert(token)
+            case .success?: doubtful.remove(token)
+            case nil:
+                doubtful.remove(token)
+                await keepLate(settlement)
+            }
+        }
+        return zip(settlements, isFirst)
+            .map { $1 ? answers[$0.token.number] ?? .success(.stale) : .success(.stale) }
     }
 
     /// The claimed job as it is known here, or in the database where this process does not know it.
     private func held(_ token: ClaimToken) async throws(StoreError) -> FleetRow? {
         if let row = running[token.position], row.standing.machine.token == token.number { return row }
-        guard let row = try await row(token.id), row.standing.machine.token == token.number else {
-            return nil
-        }
+        guard let row = try await row(token.id),
+            row.standing.machine.token == token.number || row.settled == token.number
+        else { return nil }
         return row
     }
 
@@ -159,62 +167,9 @@ extension FleetCore {
         }
     }
 
-    /// Makes changes, one a job; those that met another change are decided anew on what is there now.
-    ///
-    /// - Returns: the changes that were made.
-    func change(
-        _ rows: [FleetRow],
-        _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
-    ) async throws(StoreError) -> [FleetChange] {
-        let bound = rows.filter { !$0.scopes.isEmpty }
-        var made: [FleetChange] = []
-        if !bound.isEmpty {
-            do throws(PostgresError) { made += try await changeInTurn(bound, decide) } catch {
-                throw StoreError("change jobs", error)
-            }
-        }
-        var left = rows.filter { $0.scopes.isEmpty }
-        for _ in 0..<Self.tries where !left.isEmpty {
-            let changes = left.compactMap { decide($0, false) }
-            guard !changes.isEmpty else { break }
-            let applied = try await make(changes)
-            made += applied
-            let done = Set(applied.map(\.before.seq))
-            let missed = changes.filter { !done.contains($0.before.seq) }
-            left = missed.isEmpty ? [] : try await self.rows(missed.map(\.before))
-            // A reply that was lost: the change that stands there may be this one.
-            for row in left {
-                if let own = missed.first(where: { $0.before.seq == row.seq }), own.row.n == row.n,
-                    own.after == row.standing
-                {
-                    made.append(own)
-                    left.removeAll { $0.seq == row.seq }
-                }
-            }
-        }
-        if !made.isEmpty { events.changed() }
-        return made
-    }
-
     /// The statements that make changes, and take out of the rows what has no right to be there after them.
     func statementsToChange(_ changes: [FleetChange]) -> [PostgresStatement] {
         [statements.change(changes, ready: readyHead, tally: tallyHead, by: node, at: now)]
             + statements.erasures(of: changes)
-    }
-
-    private func make(_ changes: [FleetChange]) async throws(StoreError) -> [FleetChange] {
-        let sent = steady
-        let results = try await round("change jobs", statementsToChange(changes))
-        facts.commits += 1
-        var made: Set<Int64> = []
-        for row in 0..<results[0].count {
-            observe(results[0].int64(row, 2), sent: sent)
-            if let seq = results[0].int64(row, 1) { made.insert(seq) }
-        }
-        let applied = changes.filter { made.contains($0.before.seq) }
-        var fresh: [String: FreshWork] = [:]
-        for change in applied { note(change.row, &fresh) }
-        if !fresh.isEmpty { events.ready(fresh) }
-        return applied
     }
 }

@@ -96,7 +96,8 @@ extension FleetCore {
                 )
             ]
         )[0]
-        let rows = all(result).filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
+        let sound = try await sound(result)
+        let rows = sound.filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
         let changes = try await change(rows) { row, _ in
             var after = row.standing
             let begun = after.machine.begun
@@ -116,7 +117,7 @@ extension FleetCore {
         }
         let ended = changes.filter { $0.after.machine.state.isTerminal }
         if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
-        return result.count >= Self.taken && !changes.isEmpty
+        return result.count >= Self.taken && (!changes.isEmpty || sound.count < result.count)
     }
 
     /// Gives back the claims of this start that no reply has told of.
@@ -140,7 +141,7 @@ extension FleetCore {
                 )
             ]
         )[0]
-        let rows = all(result)
+        let rows = try await sound(result)
             .filter {
                 $0.standing.machine.state == .running && running[$0.seq] == nil
                     && Int64(bitPattern: $0.standing.machine.token) < limit

@@ -270,7 +270,7 @@ extension FleetCore {
             var fresh: [String: FreshWork] = [:]
             for change in changes.0 + changes.1 { note(change.row, &fresh) }
             if !fresh.isEmpty { events.ready(fresh) }
-            _ = results
+            try Self.check(results)
             return changes.0
         }
     }

@@ -14,7 +14,8 @@ final class FleetCore {
     let statements: FleetStatements
 
     var clock = FleetClock()
-    var lease: LeaseMachine
+    var lease: LeaseMachine { didSet { view.show(lease) } }
+    let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
     /// The node whose users hand jobs over here.
@@ -53,9 +54,11 @@ final class FleetCore {
     var goneSucceeded = Int64.min
     var goneOthers = Int64.min
     var pauses: [String: RoutePause] = [:]
+    /// Counts the changes of pauses by this node.
+    var pauseChanges = 0
     var isClosing = false
     /// Why the store is not open; nil once it is.
-    var refusal: StoreError? = StoreError.away("use it", "it is not connected yet")
+    var refusal: StoreError? { didSet { publish() } }
     /// The highest position that a reply has told of.
     var highestSeq: Int64 = 0
     /// For each acceptance under way, the highest position that was known before it.
@@ -85,11 +88,19 @@ final class FleetCore {
     /// Whether the beat goes on.
     var isBeating = false
 
-    init(_ options: FleetOptions, _ library: PostgresLibrary, _ events: JobStoreEvents, on loop: EventLoop) {
+    init(
+        _ options: FleetOptions,
+        _ library: PostgresLibrary,
+        _ events: JobStoreEvents,
+        _ view: NodeView,
+        on loop: EventLoop
+    ) {
         self.loop = loop
         self.options = options
         node = NodeName(options.node)
         self.events = events
+        self.view = view
+        refusal = view.refusal
         statements = FleetStatements(
             schema: FleetSchema(options.database.schema, options.slots),
             now: options.databaseClock
@@ -103,8 +114,15 @@ final class FleetCore {
             on: loop
         )
         // Claims may have been made of which no reply has told.
-        pool.recovered = { [weak self] in self?.mayHoldUnknown = true }
-        pool.troubled = { [weak self] in self?.awaySince = SystemClock.wall() / 1_000_000 }
+        pool.recovered = { [weak self] in
+            self?.mayHoldUnknown = true
+            self?.publish()
+        }
+        pool.troubled = { [weak self] in
+            self?.awaySince = SystemClock.wall() / 1_000_000
+            self?.publish()
+        }
+        publish()
     }
 
     /// The database's present, as it is known here.

@@ -12,7 +12,7 @@ final class FleetPool {
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [Waiter] = []
     private var isClosed = false
     /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
     private var retryAt: Int64 = 0
@@ -64,6 +64,7 @@ final class FleetPool {
     }
 
     private func take() async throws(PostgresError) -> PostgresConnection {
+        let end = loop.currentTime() + statementTimeout.saturatedNanoseconds
         while true {
             while let connection = idle.popLast() {
                 if !connection.isOver { return connection }
@@ -71,8 +72,33 @@ final class FleetPool {
             }
             guard !isClosed else { throw PostgresError(.lost, "the store is closed") }
             if count < limit { return try await connect() }
-            await withCheckedContinuation { waiting.append($0) }
+            guard await isFree(by: end) else {
+                let time = DurationText.text(statementTimeout)
+                var error = PostgresError(.timeout, "no connection to it was free within \(time)")
+                error.endsConnection = false
+                throw error
+            }
         }
+    }
+
+    /// Waits until a connection may be free.
+    private func isFree(by end: Int64) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let waiter = Waiter(continuation)
+            waiter.timer.action = { [unowned self, unowned waiter] in
+                waiting.removeAll { $0 === waiter }
+                waiter.continuation.resume(returning: false)
+            }
+            loop.schedule(waiter.timer, at: end)
+            waiting.append(waiter)
+        }
+    }
+
+    private final class Waiter {
+        let continuation: CheckedContinuation<Bool, Never>
+        let timer = LoopTimer {}
+
+        init(_ continuation: CheckedContinuation<Bool, Never>) { self.continuation = continuation }
     }
 
     private func connect() async throws(PostgresError) -> PostgresConnection {
@@ -114,7 +140,12 @@ final class FleetPool {
     }
 
     private func wakeOne() {
-        if !waiting.isEmpty { waiting.removeFirst().resume() }
+        if !waiting.isEmpty { go(waiting.removeFirst()) }
+    }
+
+    private func go(_ waiter: Waiter) {
+        loop.cancel(waiter.timer)
+        waiter.continuation.resume(returning: true)
     }
 
     func close() {
@@ -122,7 +153,7 @@ final class FleetPool {
         for connection in idle { connection.close() }
         count -= idle.count
         idle = []
-        for continuation in waiting { continuation.resume() }
+        for waiter in waiting { go(waiter) }
         waiting = []
     }
 }

@@ -74,11 +74,14 @@ final class FleetSpool: BodySpool {
 
 extension FleetCore {
     func put(_ piece: [UInt8], _ index: Int, of name: [UInt8]) async throws(StoreError) {
-        _ = try await round(
+        _ = try await write(
             "keep a body",
             [
                 PostgresStatement(
-                    "INSERT INTO \(statements.s).piece(slot, body, n, generation, bytes) VALUES ($1, $2, $3, $4, $5)",
+                    """
+                    INSERT INTO \(statements.s).piece(slot, body, n, generation, bytes) VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT DO NOTHING
+                    """,
                     [.int16(jobHead), .bytes(name), .int32(Int32(index)), .int64(generation), .bytes(piece)]
                 )
             ]

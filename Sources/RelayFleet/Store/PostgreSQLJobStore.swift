@@ -1,6 +1,6 @@
 package import RelayBase
 package import RelayJobs
-import RelayPosix
+package import RelayPosix
 package import RelayPostgres
 
 /// The job store of a fleet: daemons on several machines that share one PostgreSQL database.
@@ -10,11 +10,15 @@ package final class PostgreSQLJobStore: JobStore {
     private let loop: EventLoop
     private let core: LoopBound<FleetCore>
     package let member: FleetMember?
+    private let view: NodeView
+    private let clock: @Sendable () -> Int64
 
-    private init(_ loop: EventLoop, _ core: LoopBound<FleetCore>, _ member: FleetMember) {
+    private init(_ loop: EventLoop, _ core: LoopBound<FleetCore>, _ view: NodeView, _ options: FleetOptions) {
         self.loop = loop
         self.core = core
-        self.member = member
+        self.view = view
+        clock = options.clock
+        member = FleetMember(NodeName(options.node), sharesUsers: options.sharesUsers)
     }
 
     /// Starts the store; it is open as soon as the database can be reached and has let it have the node's name.
@@ -30,12 +34,9 @@ package final class PostgreSQLJobStore: JobStore {
         do throws(PosixError) { loop = try EventLoop.start(name: "fleet") } catch {
             throw StoreError(.failed, "cannot start the job store's thread: \(error)")
         }
-        let store = PostgreSQLJobStore(
-            loop,
-            loop.bind { FleetCore(options, library, events, on: loop) },
-            FleetMember(NodeName(options.node), sharesUsers: options.sharesUsers)
-        )
-        let core = store.core
+        let view = NodeView()
+        let core = loop.bind { FleetCore(options, library, events, view, on: loop) }
+        let store = PostgreSQLJobStore(loop, core, view, options)
         loop.spawn { await core.value.openAtLast() }
         return store
     }
@@ -49,6 +50,17 @@ package final class PostgreSQLJobStore: JobStore {
             loop.spawn { continuation.resume(returning: await core.value.opened(within: within)) }
         }
     }
+
+    /// Of its thread.
+    package var activity: Activity { loop.activity }
+
+    /// The facts as of the last beat, at once and from anywhere.
+    package var standing: StoreFacts { view.facts }
+
+    /// Why it is not open; nil once it is.
+    package var refusal: StoreError? { view.refusal }
+
+    package var maySend: Bool { view.maySend(at: clock()) }
 
     /// Runs a call on the thread of the store.
     func onLoop<Value: Sendable>(
@@ -114,8 +126,13 @@ package final class PostgreSQLJobStore: JobStore {
 extension PostgreSQLJobStore {
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         var results: [EnqueueResult] = []
-        for result in await offered(jobs, offer) { results.append(try result.get()) }
+        for result in await enqueueEach(jobs, at: now) { results.append(try result.get()) }
         return results
+    }
+
+    package func enqueueEach(_ jobs: [NewJob], at now: JobMoment) async -> [Result<EnqueueResult, StoreError>]
+    {
+        await offered(jobs, offer)
     }
 
     package func enqueue(

@@ -390,7 +390,8 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         storage_stalled: 503 The job store does not move
         The job store takes no writes, or gives no reads, so what was asked could not be done in time.
         Causes: The disk of the state directory does not answer, or very slowly: another program writes a lot, \
-        a device fails, a volume is not reachable.
+        a device fails, a volume is not reachable. Or the database that holds the job store took a write and its \
+        answer was lost.
         Do: Send the request again as Retry-After says: with an idempotency key it is the same job. Without \
         one a job that was refused so is not sent, unless the daemon ends before the disk moves: then it may \
         be. An action on kept jobs or on routes may still be carried out, as detail says. Look at the disk; \

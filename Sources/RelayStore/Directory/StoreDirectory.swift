@@ -4,7 +4,7 @@ import RelayBase
 import RelayPosix
 
 /// The directory of a store: who may use it, and the files in it.
-final class StoreDirectory {
+final class StoreDirectory: Sendable {
     let path: String
     private let lock: Int32
     /// Whether a store has been made here before.

@@ -1,4 +1,5 @@
 import CSQLite
+import CSQLiteFiles
 import Glibc
 import RelayBase
 import RelayPosix

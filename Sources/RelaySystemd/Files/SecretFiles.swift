@@ -34,6 +34,15 @@ package enum SecretFiles {
         }
     }
 
+    /// The file of a secret; nil of one that has none.
+    package static func path(of reference: SecretReference) -> String? {
+        switch reference {
+        case .credential(let name): environment("CREDENTIALS_DIRECTORY").map { "\($0)/\(name)" }
+        case .file(let path): path
+        case .environment: nil
+        }
+    }
+
     private static func contents(
         _ path: String,
         _ reference: SecretReference,

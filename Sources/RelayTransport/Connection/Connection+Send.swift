@@ -26,6 +26,8 @@ extension Connection {
         lastProgress = loop.now
         sentAt = lastProgress
         headAt = 0
+        // It may have waited for its connection.
+        if let log = request.log, !log.maySend { return fail(.unsure) }
         let start = serial
         sendHead(request)
         guard serial == start, phase == .exchanging else { return }

@@ -35,7 +35,8 @@ struct Command: Sendable {
             .resume,
             .breaker, .limits, .metrics, .`init`, .check, .reload, .constrained, .ui, .demo,
             .completion, .help, .version,
-        ] + ofFleet
+            .store(),
+        ]
     }
 
     /// The command of that name; the options `--help` and `--version` count as names.

@@ -3,13 +3,7 @@ import RelayBase
 import RelayConfig
 
 extension Command {
-    /// The commands of a fleet, as far as they are offered.
-    static var ofFleet: [Command] { FleetSettings.isOffered ? migration.map { [.store($0)] } ?? [] : [] }
-
-    /// Nil while no store of a fleet comes with the program.
-    private static var migration: (any FleetMigration)? { nil }
-
-    static func store(_ migration: any FleetMigration) -> Command {
+    static func store(_ migration: any FleetMigration = DatabaseMigration()) -> Command {
         Command(
             "store",
             "migrate --url URL [OPTION...]",

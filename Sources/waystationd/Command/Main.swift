@@ -2,6 +2,7 @@ import Glibc
 import RelayBase
 import RelayConfig
 import RelayPosix
+import RelayPostgres
 import RelayServer
 import RelaySystemd
 
@@ -52,6 +53,7 @@ enum Main {
         } catch {
             failed.end(error)
         }
+        let library = library(loaded, failed)
         let sink = JournalSink.detected(prefersJSON: loaded.configuration.log.format == .json)
         let journal = Journal(sink: sink)
         let directory = stateDirectory(loaded)
@@ -65,6 +67,7 @@ enum Main {
                 passThrough: arguments.passThrough,
                 directory: directory,
                 passed: activated.listeners.map(\.name),
+                library: library,
                 journal: journal
             )
             daemon.recordLoaded(loaded, verb: "loaded")
@@ -94,6 +97,12 @@ enum Main {
             guard let fault = ListenerDirectory.fault(listener) else { continue }
             throw StartError(message: "cannot open the listener \(listener.name): \(fault)")
         }
+    }
+
+    /// The database's library, where a database is configured; opened before the first thread, since variables go.
+    private static func library(_ loaded: LoadedConfiguration, _ failed: FailedStart) -> PostgresLibrary? {
+        guard loaded.configuration.storage.postgresql != nil else { return nil }
+        do throws(PostgresError) { return try PostgresLibrary.open() } catch { failed.end(69, error.message) }
     }
 
     private static func stateDirectory(_ loaded: LoadedConfiguration) -> String {

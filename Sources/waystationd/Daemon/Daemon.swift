@@ -5,6 +5,7 @@ import RelayCore
 import RelayEngine
 import RelayJobs
 import RelayPosix
+import RelayPostgres
 import RelayRoute
 import RelayServer
 import RelayStore
@@ -66,6 +67,7 @@ final class Daemon: Sendable {
         passThrough: PassThroughMode = .on,
         directory: String,
         passed: [String],
+        library: PostgresLibrary? = nil,
         journal: Journal
     ) throws(StartError) {
         self.passed = passed
@@ -111,6 +113,7 @@ final class Daemon: Sendable {
             audience,
             announcer,
             on: controlLoop,
+            library.map { [secrets] in FleetStore.Database(library: $0, secrets: secrets) },
             journal,
             notifier
         )
@@ -194,7 +197,11 @@ final class Daemon: Sendable {
     /// Begins to deliver what is in the store.
     func deliver() throws(StartError) {
         let deliveryLoops = deliveryLoops.withLock { $0 }
-        guard storage.isOpen else { return storage.startLater(on: deliveryLoops, waitingOn: controlLoop) }
+        guard storage.isOpen, !storage.isShared else {
+            storage.startLater(on: deliveryLoops, waitingOn: controlLoop)
+            if storage.isShared { storage.waitForStart() }
+            return
+        }
         let started = Handover<StoreError?>()
         controlLoop.spawn { [durable] in
             do throws(StoreError) {

@@ -10,15 +10,20 @@ import RelaySystemd
 import RelayTransport
 import Synchronization
 
-/// The job store of the daemon, in its state directory.
+/// The job store of the daemon, in its state directory or in the database of a fleet.
 final class JobStorage: Sendable {
     /// Where it is.
     let directory: String
     let jobs: DurableJobs
     let spool: FileReplaySpool
-    private let store: LateJobStore
+    private let store: any DaemonStore
+    /// Whether others use it as well.
+    let isShared: Bool
     private let stall = Atomic<Bool>(false)
-    private let readStall = Atomic<Bool>(false)
+    /// Whether kept jobs are delivered.
+    private let hasStarted = Atomic<Bool>(false)
+    /// When its opening began.
+    private let began: Int64
 
     /// How long a write may last before others are told: with what comes after, within five seconds.
     private static let writeTimeout = Duration.seconds(3)
@@ -34,7 +39,9 @@ final class JobStorage: Sendable {
         _ directory: String,
         jobs: DurableJobs,
         spool: FileReplaySpool,
-        store: LateJobStore,
+        store: any DaemonStore,
+        isShared: Bool,
+        since began: Int64,
         _ journal: Journal,
         fatal: @escaping @Sendable (StoreError) -> Void
     ) {
@@ -44,10 +51,12 @@ final class JobStorage: Sendable {
         self.jobs = jobs
         self.spool = spool
         self.store = store
+        self.isShared = isShared
+        self.began = began
     }
 
     /// Of the threads that write and of the one that reads.
-    var activities: [Activity] { store.store.map { $0.activities + [$0.reading] } ?? [] }
+    var activities: [Activity] { store.activities }
 
     /// Of a disk that stalls, too: it does not ask the disk.
     var facts: StoreFacts { store.standing }
@@ -58,7 +67,7 @@ final class JobStorage: Sendable {
     /// Since when, in milliseconds since 1970 UTC; nil while it moves.
     var stalledSince: Int64? {
         guard isStalled else { return nil }
-        let lasted = store.writing(at: Instant(nanoseconds: SystemClock.monotonic()))
+        let lasted = jobs.store.writing(at: Instant(nanoseconds: SystemClock.monotonic()))
         return (SystemClock.wall() - lasted.saturatedNanoseconds) / 1_000_000
     }
 
@@ -66,7 +75,7 @@ final class JobStorage: Sendable {
     ///
     /// - Returns: nil when it has not.
     func look(at now: Int64) -> Bool? {
-        let isStalled = store.writing(at: Instant(nanoseconds: now)) >= Self.writeTimeout
+        let isStalled = jobs.store.writing(at: Instant(nanoseconds: now)) >= Self.writeTimeout
         return stall.exchange(isStalled, ordering: .relaxed) == isStalled ? nil : isStalled
     }
 
@@ -74,26 +83,32 @@ final class JobStorage: Sendable {
     ///
     /// - Returns: nil when nothing has changed; whether they stall, and the thread that makes them.
     func lookAtReads(at now: Int64) -> (isStalled: Bool, thread: String)? {
-        guard let store = store.store else { return nil }
-        let isStalled = store.lookAtReads(at: now)
-        guard readStall.exchange(isStalled, ordering: .relaxed) != isStalled else { return nil }
-        return (isStalled, store.reading.name)
+        store.lookAtReads(at: now)
     }
 
-    /// Whether the store is open; a disk without room for that keeps it from it.
-    var isOpen: Bool { store.store != nil }
+    /// Whether the store is open; a disk without room for that keeps it from it, or a database that is away.
+    var isOpen: Bool { store.refusal == nil }
 
-    /// Has kept jobs delivered once there is room for the store; until then they are refused.
+    /// Blocks until kept jobs are delivered, but no longer than a start waits for a database.
+    func waitForStart() {
+        let end = began + FleetStore.longestStart.saturatedNanoseconds
+        while !hasStarted.load(ordering: .relaxed), SystemClock.monotonic() < end { usleep(2_000) }
+    }
+
+    /// Has kept jobs delivered once the store is open; until then they are refused.
     func startLater(on deliveryLoops: [DeliveryLoop], waitingOn loop: EventLoop) {
         loop.spawn { [self] in
-            if let refusal = store.refusal {
+            let refusal = store.refusal
+            if let refusal {
                 await jobs.standBy(refusal)
+                // Of a database that is away the store tells itself.
+                let cause = isShared ? "" : "\(refusal.message); "
                 journal.record(
                     JournalRecord(
                         .critical,
                         .storeNotice,
-                        "\(refusal.message); requests that wait for their answer are served, no job is accepted or delivered "
-                            + "until there is room again"
+                        "\(cause)requests that wait for their answer are served, no job is accepted or delivered "
+                            + "until \(store.awaited)"
                     )
                 )
             }
@@ -102,11 +117,13 @@ final class JobStorage: Sendable {
                     do { try await loop.sleep(until: loop.now + JobStorage.spaceInterval) } catch { return }
                 }
                 try await jobs.start(on: deliveryLoops)
+                hasStarted.store(true, ordering: .relaxed)
+                guard refusal != nil else { return }
                 journal.record(
                     JournalRecord(
                         .notice,
                         .storeNotice,
-                        "the job store \(directory) has room again: it is open and accepts jobs"
+                        "the job store is open and accepts jobs, since \(store.awaited)"
                     )
                 )
             } catch {
@@ -122,29 +139,31 @@ final class JobStorage: Sendable {
         _ audience: Listeners,
         _ announcer: Announcer,
         on loop: EventLoop,
+        _ database: FleetStore.Database?,
         _ journal: Journal,
         _ notifier: ServiceNotifier
     ) throws(StartError) -> JobStorage {
         let shared = Shared()
-        var options = StoreOptions(directory: directory)
-        options.maxSize = configuration.storage.maxSize
-        options.sync = configuration.storage.sync == .full ? .full : .off
-        options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
-        options.events.ended = { jobs in for job in jobs { announcer.record(.ended(JobReport(job))) } }
-        options.events.changed = { [idleSignal = audience.engine.idleSignal] in idleSignal.end() }
-        options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
-        options.events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }
+        let began = SystemClock.monotonic()
+        var events = JobStoreEvents()
+        events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
+        events.ended = { jobs in for job in jobs { announcer.record(.ended(JobReport(job))) } }
+        events.changed = { [idleSignal = audience.engine.idleSignal] in idleSignal.end() }
+        events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
+        events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }
+        events.asked = { jobs in shared.jobs.withLock { $0 }?.asked(jobs) }
+        events.paused = { pauses in shared.jobs.withLock { $0 }?.paused(pauses) }
         let fatal: @Sendable (StoreError) -> Void = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))
             journal.flush(milliseconds: 1000)
             _exit(74)
         }
-        options.events.fatal = fatal
-        let opened = Handover<Result<LateJobStore, StoreError>>()
-        let wanted = options
+        events.fatal = fatal
+        let opened = Handover<Result<any DaemonStore, StoreError>>()
+        let told = events
         _ = loop.spawn {
             let store = await Result { () async throws(StoreError) in
-                try await LateJobStore.open(wanted, at: JobMoment(SystemTime()))
+                try await make(directory, configuration, database, told)
             }
             opened.give(store)
         }
@@ -160,7 +179,7 @@ final class JobStorage: Sendable {
         switch opened.take() {
         case .success(let store):
             let jobs = DurableJobs(
-                store: store,
+                store: store.jobs,
                 audience,
                 announcer,
                 settings: settings(configuration),
@@ -170,7 +189,16 @@ final class JobStorage: Sendable {
             do throws(StoreError) {
                 let limit = UInt64(configuration.limits.spool)
                 let spool = try FileReplaySpool(state: directory, limit: limit)
-                return JobStorage(directory, jobs: jobs, spool: spool, store: store, journal, fatal: fatal)
+                return JobStorage(
+                    directory,
+                    jobs: jobs,
+                    spool: spool,
+                    store: store,
+                    isShared: database != nil,
+                    since: began,
+                    journal,
+                    fatal: fatal
+                )
             } catch {
                 throw StartError(error)
             }
@@ -178,9 +206,25 @@ final class JobStorage: Sendable {
         }
     }
 
-    /// Puts in force what another configuration says; its directory and `sync` wait for a restart.
+    private static func make(
+        _ directory: String,
+        _ configuration: Configuration,
+        _ database: FleetStore.Database?,
+        _ events: JobStoreEvents
+    ) async throws(StoreError) -> any DaemonStore {
+        if let database, let settings = configuration.storage.postgresql {
+            return try await FleetStore.open(directory, configuration, settings, database, events)
+        }
+        var options = StoreOptions(directory: directory)
+        options.maxSize = configuration.storage.maxSize
+        options.sync = configuration.storage.sync == .full ? .full : .off
+        options.events = events
+        return DiskStore(try await LateJobStore.open(options, at: JobMoment(SystemTime())))
+    }
+
+    /// Puts in force what another configuration says; its directory, its database and `sync` wait for a restart.
     func configure(_ configuration: Configuration) {
-        store.setMaxSize(configuration.storage.maxSize)
+        store.configure(configuration)
         spool.configure(limit: UInt64(configuration.limits.spool))
         jobs.configured(Self.settings(configuration))
     }

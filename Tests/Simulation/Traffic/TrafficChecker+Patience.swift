@@ -39,6 +39,9 @@ extension TrafficChecker {
         if now < side.anyPatience(longest) - 1_000 { note("sent beside a hold of other requests") }
     }
 
+    /// Two seconds, counted in parts of a fifth.
+    private static let silence: Int64 = 1_800_000_000
+
     /// After the first answer in a while that attempts come too fast they come slower at once.
     func countPace(_ flight: TrafficFlight, _ sign: TrafficSign, isVague: Bool) {
         guard flight.terms.longest != nil else {
@@ -57,7 +60,10 @@ extension TrafficChecker {
         }
         guard isFirst, !isVague else { return }
         let recent = side.begun.count { $0.at > now - 2_000_000_000 }
-        let age = now - (side.begun.first?.at ?? now)
+        // A rate is measured from the end of the last silence.
+        var first = now
+        for attempt in side.begun.reversed() where first - attempt.at < Self.silence { first = attempt.at }
+        let age = now - first
         let seconds = Double(min(2_000_000_000, max(200_000_000, age))) / 1e9
         // Seven tenths, what is added in a second, and the turns that may be taken at once.
         let most = Int(Double(recent) / seconds * 0.77) + 3
