@@ -182,7 +182,7 @@ struct QueueRoomTests {
     }
 
     @Test(
-        "Users of another daemon's machine take no room of those of this one; who is shared is counted as the store says"
+        "Users of another daemon's machine take no room of this one's, and a shared queue is counted as the store has it"
     )
     func foreignUsers() {
         room.configure(limit: 10, userLimit: 2)

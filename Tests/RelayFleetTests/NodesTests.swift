@@ -159,7 +159,7 @@ struct NodesTests {
     }
 
     @Test(
-        "A job that another node accepts in its place leaves the one that runs no other attempt; a pause there is told here"
+        "A newer job of another node leaves the one that runs no other attempt, and a pause there is told here"
     )
     func supersede() async throws {
         let nodes = try await Nodes()

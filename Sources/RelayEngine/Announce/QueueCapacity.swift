@@ -7,7 +7,7 @@ import Synchronization
 package final class QueueCapacity: JobListener {
     private struct State {
         var limit = 100_000
-        /// The same, or less where others may fill it as well: what this daemon may let it come to until the next count.
+        /// What this daemon may let it come to until the next count: less where others may fill it as well.
         var ceiling = 100_000
         /// Jobs that are not over, as far as is known.
         var queued = 0

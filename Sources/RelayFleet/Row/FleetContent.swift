@@ -7,7 +7,8 @@ enum FleetContent {
     /// A body up to this length stands in the job's row; a longer one in rows of its own.
     static let inlineLimit = 2_048
 
-    /// Attempts that follow the first `count` of a job, with their numbers and who made them: `node`, where they do not say.
+    /// Attempts that follow the first `count` of a job, with their numbers and who made them: `node` where they do not
+    /// say.
     static func sealed(
         _ attempts: [Attempt],
         after count: UInt32,

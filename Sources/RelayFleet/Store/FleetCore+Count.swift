@@ -36,7 +36,8 @@ extension FleetCore {
                 PostgresStatement("SELECT id, name FROM \(s).route"),
                 PostgresStatement(
                     """
-                    SELECT name, array_to_string(routes, ',') FROM \(s).node WHERE until >= \(statements.now) OR name = $1
+                    SELECT name, array_to_string(routes, ',') FROM \(s).node
+                    WHERE until >= \(statements.now) OR name = $1
                     """,
                     [.text(options.node)]
                 ),

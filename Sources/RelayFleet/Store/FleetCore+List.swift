@@ -19,8 +19,8 @@ extension FleetCore {
 
     /// A page of the jobs that match, by as few rows as show whether there are more.
     ///
-    /// Positions are given before what they are given to is committed: of the oldest first, a page waits for those before
-    /// its end that were under way, so that whoever goes on after it misses none.
+    /// Positions are given before what they are given to is committed: of the oldest first, a page waits for those
+    /// before its end that were under way, so that whoever goes on after it misses none.
     func page(
         _ filter: JobFilter,
         _ order: ListOrder,
@@ -53,8 +53,8 @@ extension FleetCore {
         }
     }
 
-    /// - Parameter besides: the transactions that are asked for; nil asks for none, and empty for all that accept jobs.
-    /// - Returns: the page, and those of them that were under way before it was read.
+    /// Reads a page, and before it which transactions of `known` are under way: nil asks for none, empty for all that accept
+    /// jobs.
     private func look(
         _ filter: JobFilter,
         _ order: ListOrder,

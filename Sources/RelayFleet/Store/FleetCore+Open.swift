@@ -130,8 +130,8 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (SELECT FROM \(statements.s).\(table)
-                    WHERE name = $1) ON CONFLICT (name) DO NOTHING
+                    INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (
+                    SELECT FROM \(statements.s).\(table) WHERE name = $1) ON CONFLICT (name) DO NOTHING
                     """,
                     [.text(name)]
                 ),

@@ -33,8 +33,8 @@ extension FleetCore {
         )
     }
 
-    /// Holds jobs of routes that no node has had for as long as a lease lasts, which a node may be away for, and lets those
-    /// go on whose route is here.
+    /// Holds jobs of routes that no node has had for as long as a lease lasts, for which a node may be away, and lets
+    /// those go on whose route is here.
     func lookForRoutes(_ limit: Int, _ report: inout SweepReport) async throws(StoreError) {
         guard let served = servedRoutes else { return }
         let own = Set(served.compactMap { routes[$0] })
@@ -79,7 +79,8 @@ extension FleetCore {
                     """
                     SELECT \(FleetRow.columns) FROM (
                     SELECT seq, slot FROM \(s).deferred d WHERE route = $1 AND \(statements.isGood("d"))
-                    UNION ALL SELECT seq, slot FROM \(s).ready r WHERE route = $1 AND \(statements.isGood("r")) LIMIT $2) x
+                    UNION ALL SELECT seq, slot FROM \(s).ready r
+                    WHERE route = $1 AND \(statements.isGood("r")) LIMIT $2) x
                     JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
                     """,
                     [.int32(route), .int64(Int64(limit))]
