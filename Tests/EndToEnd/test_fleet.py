@@ -177,6 +177,22 @@ class Fleet(FleetTest):
         self.wait_until(one, id, state="succeeded")
         eventually(lambda: self.condition(one) != "paused", "the first node knows", 2)
 
+    def test_the_status_names_the_lease_and_the_session_that_keeps_an_old_snapshot(self):
+        one = self.node("one", self.routes()).start()
+        with self.database.session("report", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class"):
+            eventually(lambda: "oldest_snapshot" in one.status()["database"], "it is seen", 40)
+            found = one.status()["database"]
+            held = found["oldest_snapshot"]
+            self.assertEqual(held["application"], "report", found)
+            self.assertEqual(str(held["pid"]), self.database.sql(
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'report'"), found)
+            self.assertEqual(found["node"], "one")
+            self.assertLessEqual(found["lease_age_seconds"], 5)
+            metrics = ask(one.control, "GET", "/metrics").body.decode()
+            self.assertRegex(metrics, r"\nwaystation_store_snapshot_age_seconds [1-9]")
+            self.assertRegex(metrics, r"\nwaystation_store_lease_age_seconds [0-4][.]?")
+        eventually(lambda: "oldest_snapshot" not in one.status()["database"], "it is gone", 40)
+
     def condition(self, relay):
         return ask(relay.control, "GET", "/v1/routes/app").json()["state"]
 

@@ -17,18 +17,10 @@ struct LateCommitTests {
         let nodes = try await Nodes()
         let (one, two) = (try await nodes.open("one"), try await nodes.open("two"))
         let (early, late) = (job(1), job(2))
-        // What waits goes where nobody can write: the position is given, and the commit waits.
-        let lock = try await nodes.session()
-        try await lock.run(nodes.named("BEGIN"))
-        try await lock.run(
-            nodes.named("LOCK TABLE SCHEMA.ready_0, SCHEMA.ready_1, SCHEMA.ready_99 IN EXCLUSIVE MODE")
-        )
+        // One that waits has its position, and stops in its COMMIT.
+        let halt = try await Halt(nodes, "job_0", when: "NEW.state = 1", inCommit: true)
         async let accepted = one.enqueue([early], at: .present)
-        let side = try await nodes.session()
-        let waits =
-            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN ("
-            + ["0", "1", "99"].map { "'SCHEMA.ready_\($0)'::regclass" }.joined(separator: ", ") + ")"
-        while try await side.run(nodes.named(waits)) == 0 {}
+        _ = try await halt.reached()
         var running = late
         running.upstream = "eu"
         let first = try await two.enqueue([running], at: .present)
@@ -47,14 +39,12 @@ struct LateCommitTests {
                     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waystation'
                     AND query LIKE '%SCHEMA.job WHERE seq%'
                     """
-                while try await side.run(nodes.named(looks)) == 0, read.values.isEmpty {}
-                try await lock.run(nodes.named("COMMIT"))
+                while try await nodes.sql(looks) == 0, read.values.isEmpty {}
+                try await halt.letGo()
             }
             try await group.waitForAll()
         }
         #expect(try await accepted == [.accepted])
-        lock.end()
-        side.end()
         await one.close()
         await two.close()
     }

@@ -251,6 +251,28 @@ struct NodesTests {
         await one.close()
     }
 
+    @Test("Work that a node could not claim while its lease was unsure is told of again once it is sure")
+    func unsure() async throws {
+        let nodes = try await Nodes()
+        let told = Notes<String>()
+        var events = JobStoreEvents()
+        events.ready = { told.add(Array($0.keys)) }
+        let one = try await nodes.open("one", lease: .milliseconds(1_500), events: events)
+        async let held: Void = nodes.sql(
+            "DO $$ BEGIN PERFORM FROM SCHEMA.node FOR UPDATE; PERFORM pg_sleep(3); END $$"
+        )
+        var id = try await Self.accept(one)
+        while let claim = try await one.claim("hooks", limit: 1, upstream: "eu", at: .present).claims.first {
+            #expect(try await Self.settle(one, claim) == .applied(.succeeded))
+            id = try await Self.accept(one)
+        }
+        let before = told.values.count
+        try await held
+        while told.values.count == before { _ = try await one.facts() }
+        #expect(try await Self.claim(one).token.id == id)
+        await one.close()
+    }
+
     @Test("A job may lose a settlement to another node's, but not have two")
     func fence() async throws {
         let nodes = try await Nodes()

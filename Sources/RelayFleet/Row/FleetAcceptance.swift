@@ -95,9 +95,7 @@ extension FleetStatements {
     /// The statement that accepts the jobs, of which no two have the same key.
     func accept(
         _ jobs: [FleetAcceptance],
-        slot: Int16,
-        ready: Int16,
-        tally: Int16,
+        into heads: FleetHeads,
         generation: Int64,
         by node: NodeName,
         acceptsRisk: Bool,
@@ -119,10 +117,14 @@ extension FleetStatements {
                 files.append(nil)
             }
         }
+        let waiting = jobs.map { Waiting($0.standing.machine, at: now) }
+        var parts = Parts(waiting)
+        if jobs.contains(where: { $0.job.idempotency != nil }) { parts.insert(.keys) }
+        if jobs.contains(where: { $0.standing.machine.expiresAt != nil }) { parts.insert(.expiries) }
         return PostgresStatement(
-            accept,
+            accept(heads, parts),
             [
-                .int16(slot), .int16(ready), .int16(tally), .bool(acceptsRisk),
+                .bool(acceptsRisk),
                 .uuids(jobs.map(\.id.bytes)),
                 .int32s(jobs.map(\.route)),
                 .int64s(jobs.map(\.created)),
@@ -141,7 +143,7 @@ extension FleetStatements {
                         FleetContent.sealed($0.job.past?.attempts ?? [], after: 0, for: $0.id, by: node)
                     }
                 ),
-                .int16s(jobs.map { Waiting($0.standing.machine, at: now).rawValue }),
+                .int16s(waiting.map(\.rawValue)),
                 .int64s(jobs.map(\.standing.machine.runAt)),
                 .int64s(jobs.map { $0.place.party(of: $0.job.record.submitter?.user) }),
                 .int16s(jobs.map { Int16(min($0.job.record.priority, 7)) }),

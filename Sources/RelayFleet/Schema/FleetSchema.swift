@@ -12,7 +12,7 @@ package struct FleetSchema: Sendable {
     /// How many slots the rings have.
     package struct Slots: Hashable, Sendable {
         package var job = 16
-        package var ready = 8
+        package var ready = 4
         package var tally = 4
 
         package init() {}

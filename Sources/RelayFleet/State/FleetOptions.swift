@@ -3,6 +3,8 @@ package import RelayPostgres
 /// How a node reaches its database, and by which name it is known there.
 package struct FleetOptions: Sendable {
     package var database: PostgresSettings
+    /// Where it may be as well: tried in turn, and the first that takes writes is used.
+    package var others: [PostgresSettings] = []
     /// The name of the node, one of its kind.
     package var node: String
     /// A random text that lies beside the lock file of the state directory: who has it is the node.

@@ -111,8 +111,8 @@ extension FleetCore {
         }
         let round = beginAcceptance()
         defer { endAcceptance(round) }
-        acceptSlot = jobHead
-        let (slot, sent, statementTimeout) = (jobHead, steady, options.statementTimeout)
+        acceptSlot = heads.job
+        let (slot, sent, statementTimeout) = (heads.job, steady, options.statementTimeout)
         let batch = statementsToAccept(jobs, in: slot)
         let results = try await pool.borrow("keep the job") { connection throws(PostgresError) in
             try await connection.run(batch, within: statementTimeout)
@@ -138,11 +138,11 @@ extension FleetCore {
 
     func statementsToAccept(_ jobs: [FleetAcceptance], in slot: Int16) -> [PostgresStatement] {
         let hashes = jobs.compactMap(\.keyHash)
+        var heads = heads
+        heads.job = slot
         let accept = statements.accept(
             jobs,
-            slot: slot,
-            ready: readyHead,
-            tally: tallyHead,
+            into: heads,
             generation: generation,
             by: node,
             acceptsRisk: options.acceptsRisk,

@@ -29,6 +29,7 @@ extension FleetCore {
                     try await hear()
                     try await look()
                     try await takeOver()
+                    try await lookAtSnapshots()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
             } catch { trouble(error) }
@@ -51,6 +52,7 @@ extension FleetCore {
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
+        let wasSure = lease.maySend(at: sent)
         let floor = min(
             running.keys.min() ?? .max,
             acceptanceFloors.values.min() ?? .max,
@@ -76,7 +78,12 @@ extension FleetCore {
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
+        renewedAt = Instant(nanoseconds: asked * 1_000_000)
+        // Claims were told that nothing waits: what is known to wait is looked for again, and told of.
+        if !wasSure { forgetLines() }
     }
+
+    private func forgetLines() { for route in lines.keys { lines[route]?.forget() } }
 
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
@@ -158,10 +165,11 @@ extension FleetCore {
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
                 let name = routeNames[route],
-                lines[route]?.low.isEmpty != false
+                lines[route]?.isEmpty != false
             else { continue }
             guard try await hasWork(route) else { continue }
             lines[route, default: FleetLines()].rescanAt = 0
+            lines[route]?.deepAt = 0
             fresh[name, default: FreshWork()].add(dueAt: .min, now: now)
         }
         if !fresh.isEmpty { events.ready(fresh) }
@@ -221,16 +229,26 @@ extension FleetCore {
             "wake jobs",
             [
                 PostgresStatement(
-                    statements.promote,
-                    [.int16(readyHead), .int16(tallyHead), .int64(floor), .int64(Self.promoted)]
+                    statements.promote(heads),
+                    [.int64(floor), .int64(Self.promoted)]
                 )
             ]
         )[0]
         var (taken, fresh): (Int64, [String: FreshWork]) = (0, [:])
         for row in 0..<result.count {
             observe(result.int64(row, 4), sent: sent)
-            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }) {
-                lines[route, default: FleetLines()].rescanAt = 0
+            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }),
+                let party = result.int64(row, 5),
+                let urgency = result.int64(row, 6), let first = result.int64(row, 2),
+                let last = result.int64(row, 3)
+            {
+                lines[route, default: FleetLines()]
+                    .wake(
+                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
+                        from: first,
+                        to: last,
+                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
+                    )
                 if let name = routeNames[route] {
                     fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
                 }

@@ -4,8 +4,10 @@ import RelayPostgres
 import RelayRecords
 
 extension FleetCore {
-    /// Milliseconds for which an entry may be committed later than one that is due after it, beside how late it may be made.
-    private static let slack = FleetStatements.Waiting.lateness + 100
+    /// Milliseconds for which an entry that nobody here has heard of may be committed after it was due.
+    private static let unheard: Int64 = 2_000
+    /// Milliseconds after which all lines are looked through from the start, for what was committed later than that.
+    private static let deep: Int64 = 30_000
     /// Milliseconds after which all entries of a route are looked at again.
     private static let rescan: Int64 = 5_000
 
@@ -18,7 +20,7 @@ extension FleetCore {
 
     /// Whether a job that comes now may be claimed with its acceptance: nothing else of its route waits, as far as is known.
     func mayClaimNew(_ route: Int32) -> Bool {
-        !isClosing && lease.maySend(at: options.clock()) && lines[route]?.low.isEmpty != false
+        !isClosing && lease.maySend(at: options.clock()) && lines[route]?.isEmpty != false
             && nextDeferred ?? .max > now
     }
 
@@ -30,20 +32,27 @@ extension FleetCore {
         let machine = row.standing.machine
         guard machine.isAwaited else { return }
         let now = now
-        if FleetStatements.Waiting(machine, at: now) == .deferred {
+        let waiting = FleetStatements.Waiting(machine, at: now)
+        if waiting == .deferred {
             nextDeferred = min(nextDeferred ?? .max, machine.runAt)
             deferredFloor = min(deferredFloor, machine.runAt)
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
         } else {
-            lines[row.route, default: FleetLines()].wake(row.party, row.urgency, at: min(machine.runAt, now))
+            lines[row.route, default: FleetLines()]
+                .wake(
+                    FleetLines.Line(party: row.party, urgency: row.urgency),
+                    at: min(machine.runAt, now),
+                    isFar: waiting == .early || row.slot != heads.job || steady < headsSettleAt
+                )
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
         }
     }
 
     func claim(_ route: String, limit: Int, upstream: String) async throws(StoreError) -> ClaimBatch {
         var batch = ClaimBatch()
-        guard limit > 0, !isClosing, lease.maySend(at: options.clock()), let number = routes[route] else {
-            return batch
+        guard limit > 0, !isClosing, let number = routes[route] else { return batch }
+        guard lease.maySend(at: options.clock()) else {
+            throw .away("claim", "the lease of node \(options.node) is nearly over")
         }
         try await promoteDue()
         if lines[number].map({ steady >= $0.rescanAt }) ?? true { try await rescan(number) }
@@ -51,7 +60,7 @@ extension FleetCore {
         var given: [FleetLines.Line: [Claim]] = [:]
         let limit = min(limit, FleetLines.most)
         do throws(StoreError) {
-            while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count)) {
+            while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count), at: steady) {
                 let found = try await claim(number, plan, upstream: upstream)
                 for (index, line) in plan.lines.enumerated() {
                     let own = found.filter { $0.turn == index }
@@ -60,11 +69,7 @@ extension FleetCore {
                             given[line, default: []].append(claim)
                         }
                     }
-                    lines[number]?.settle(
-                        line,
-                        isEmpty: own.count < plan.counts[index],
-                        low: (own.last?.due).map { $0 - Self.slack }
-                    )
+                    lines[number]?.settle(plan, index, found: own.count, last: own.last?.due, at: steady)
                 }
             }
         } catch {
@@ -79,6 +84,8 @@ extension FleetCore {
                 beingClaimed.subtract(running.keys)
                 throw error
             }
+            // Who claims hears of no failure: the rest is looked for again, and told of.
+            lines[number]?.forget()
         }
         for claim in given.values.joined() { beingClaimed.remove(claim.token.position) }
         var byLine = given.mapValues { $0[...] }
@@ -116,12 +123,20 @@ extension FleetCore {
             [PostgresStatement(statements.lines, [.int32(route)])]
         )
         var known = lines[route] ?? FleetLines()
-        known.forget()
-        for row in 0..<results[0].count {
-            if let party = results[0].int64(row, 0), let urgency = results[0].int64(row, 1) {
-                known.wake(party, Int16(clamping: urgency), at: .min)
-            }
+        let result = results[0]
+        let time = result.count > 0 ? result.int64(0, 3) ?? now : now
+        let isDeep = steady >= known.deepAt
+        let from = isDeep ? .min : known.lookedAt - Self.unheard
+        var found: Set<FleetLines.Line> = []
+        for row in 0..<result.count {
+            guard let party = result.int64(row, 0), let urgency = result.int64(row, 1) else { continue }
+            let line = FleetLines.Line(party: party, urgency: Int16(clamping: urgency))
+            found.insert(line)
+            known.wake(line, from: min(from, result.int64(row, 2) ?? .max), to: time, isFar: true)
         }
+        known.keep(found)
+        if isDeep { known.deepAt = steady + Self.deep }
+        known.lookedAt = time
         known.rescanAt = steady + Self.rescan
         lines[route] = known
     }
@@ -147,11 +162,11 @@ extension FleetCore {
         let results = try await claimRound(
             [
                 PostgresStatement(
-                    statements.claim,
+                    statements.claim(heads, isFar: plan.isFar),
                     [
                         .int32(route), .int64(generation),
                         .int64(Int64(bitPattern: takeTokens(plan.counts.reduce(0, +)))), .text(upstream),
-                        .int16(tallyHead), .int64s(plan.lines.map(\.party)),
+                        .int64s(plan.lines.map(\.party)),
                         .int16s(plan.lines.map(\.urgency)),
                         .int32s(plan.counts.map { Int32($0) }), .int64s(plan.lows),
                     ]

@@ -39,6 +39,13 @@ extension FleetCore {
     /// The facts, and why the database is away where it is.
     var standing: StoreFacts {
         var facts = facts
+        facts.statements = pool.statementCount
+        var database = DatabaseFacts(node: options.node)
+        database.renewedAt = renewedAt
+        (database.connections, database.connects) = (pool.count, pool.connects)
+        (database.roundTrips, database.notificationQueue) = (pool.lent, notificationQueue)
+        database.holder = holder.flatMap { steady - $0.seen >= Self.lookInterval ? $0.holder : nil }
+        facts.database = database
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts
@@ -98,16 +105,32 @@ extension FleetCore {
         try await takePauses()
     }
 
+    /// Milliseconds for which other nodes, and statements that are under way, may know of the heads before.
+    private static let settling: Int64 = 1_500
+
     func takeRings(_ rings: PostgresResult) {
-        for row in 0..<rings.count {
-            let head = Int16(clamping: rings.int64(row, 1) ?? 0)
-            switch rings.text(row, 0) {
-            case "job"?: jobHead = head
-            case "ready"?: readyHead = head
-            case "tally"?: tallyHead = head
-            default: break
+        turn { heads in
+            for row in 0..<rings.count {
+                let head = Int16(clamping: rings.int64(row, 1) ?? 0)
+                switch rings.text(row, 0) {
+                case "job"?: heads.job = head
+                case "ready"?: heads.ready = head
+                case "tally"?: heads.tally = head
+                default: break
+                }
             }
         }
+    }
+
+    /// Other slots take what comes from now on.
+    func turn(_ change: (inout FleetHeads) -> Void) {
+        var heads = heads
+        change(&heads)
+        if heads.job != self.heads.job || heads.ready != self.heads.ready {
+            headsSettleAt = steady + Self.settling
+            for route in Array(lines.keys) { lines[route]?.turn(at: now) }
+        }
+        self.heads = heads
     }
 
     func learn(_ route: String, _ number: Int32) {

@@ -31,11 +31,11 @@ final class FleetCore {
     var routes: [String: Int32] = [:]
     var routeNames: [Int32: String] = [:]
     /// The slots that take what comes now.
-    var jobHead: Int16 = 0
-    var readyHead: Int16 = 0
+    var heads = FleetHeads()
+    /// Until when statements may be under way that know of other heads, in monotonic milliseconds.
+    var headsSettleAt = Int64.min
     /// The slot of the acceptance that is under way.
     var acceptSlot: Int16 = 0
-    var tallyHead: Int16 = 0
     /// By route, the lines in which something may wait.
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.
@@ -45,6 +45,13 @@ final class FleetCore {
     var accepting = FleetQueue<PendingAcceptance>()
     var settling = FleetQueue<PendingSettlement>()
     var facts = StoreFacts()
+    /// When the last renewal of the lease was sent that succeeded, on the monotonic clock.
+    var renewedAt: Instant?
+    /// The oldest snapshot that was seen, by the session and its transaction, and when it was seen first, in milliseconds.
+    var holder: (key: String, seen: Int64, holder: SnapshotHolder)?
+    var notificationQueue: Int64 = 0
+    /// When snapshots are looked at again, in monotonic milliseconds.
+    var nextLook: Int64 = 0
     /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
     var keptCursor: Int64 = 0
     var sideCursor: Int64 = 0
@@ -107,7 +114,7 @@ final class FleetCore {
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
-            options.database,
+            [options.database] + options.others,
             library,
             limit: options.connections,
             statementTimeout: options.statementTimeout,

@@ -6,13 +6,20 @@ import RelayPostgres
 final class FleetPool {
     private let loop: EventLoop
     private let library: PostgresLibrary
-    private let settings: PostgresSettings
+    /// The ways to the database, and how often one was left for the next.
+    private let ways: [PostgresSettings]
+    private var turn = 0
     private let limit: Int
     private let statementTimeout: Duration
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
+    /// Statements that were sent.
+    private(set) var statementCount: UInt64 = 0
     private var waiting: [Waiter] = []
+    /// How often a connection was lent, and one was made.
+    private(set) var lent: UInt64 = 0
+    private(set) var connects: UInt64 = 0
     private var isClosed = false
     /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
     private var retryAt: Int64 = 0
@@ -30,13 +37,13 @@ final class FleetPool {
     private static let longestWait: Int64 = 1_000_000_000
 
     init(
-        _ settings: PostgresSettings,
+        _ ways: [PostgresSettings],
         _ library: PostgresLibrary,
         limit: Int,
         statementTimeout: Duration,
         on loop: EventLoop
     ) {
-        self.settings = settings
+        self.ways = ways
         self.library = library
         self.limit = max(1, limit)
         self.statementTimeout = statementTimeout
@@ -59,6 +66,7 @@ final class FleetPool {
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         let connection = try await take()
+        lent += 1
         defer { giveBack(connection) }
         return try await body(connection)
     }
@@ -86,8 +94,8 @@ final class FleetPool {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(continuation)
             waiter.timer.action = { [unowned self, unowned waiter] in
-                waiting.removeAll { $0 === waiter }
                 waiter.continuation.resume(returning: false)
+                waiting.removeAll { $0 === waiter }
             }
             loop.schedule(waiter.timer, at: end)
             waiting.append(waiter)
@@ -107,13 +115,15 @@ final class FleetPool {
             throw PostgresError(.unreachable, trouble?.message ?? "the database cannot be reached")
         }
         count += 1
+        let turn = turn
         do throws(PostgresError) {
             let connection = try await PostgresConnection.connect(
-                settings,
+                ways[turn % ways.count],
                 library,
                 on: loop,
                 within: statementTimeout
             )
+            connects += 1
             let wasAway = failures > 0
             (failures, trouble, retryAt) = (0, nil, 0)
             if wasAway { recovered() }
@@ -121,6 +131,8 @@ final class FleetPool {
         } catch {
             count -= 1
             failures += 1
+            // Of several that have failed on one way the first goes on to the next.
+            if turn == self.turn { self.turn += 1 }
             trouble = StoreError("reach it", error)
             let wait = min(Self.longestWait, 10_000_000 << Int64(min(failures, 7)))
             retryAt = loop.currentTime() + wait / 2 + Int64.random(in: 0...wait / 2, using: &random)
@@ -130,9 +142,15 @@ final class FleetPool {
     }
 
     private func giveBack(_ connection: PostgresConnection) {
+        statementCount += connection.statementCount
+        connection.statementCount = 0
         if connection.isOver || isClosed {
             connection.close()
             count -= 1
+            // The others lead to the same server, which may have become a standby or be gone.
+            count -= idle.count
+            for connection in idle { connection.close() }
+            idle = []
         } else {
             idle.append(connection)
         }

@@ -47,18 +47,22 @@ final class FleetStore: DaemonStore {
         let machine = HostNames.machineID ?? "unknown"
         let directory = try NodeDirectory(path, machine: machine)
         let node = settings.node ?? HostNames.own
+        let ways = settings.hosts.map { settings.way(to: $0, node: node, database.secrets) }
         var options = FleetOptions(
-            database: settings.database(node: node, database.secrets),
+            database: ways[0],
             node: node,
             identity: directory.identity,
             machine: "\(HostNames.own) (machine id \(machine))",
             version: Version.text,
             clock: SystemClock.boot
         )
+        options.others = Array(ways.dropFirst())
         options.lease = settings.lease
         options.connections = settings.connections
         options.sharesUsers = configuration.storage.sharesUsers
-        options.acceptsRisk = !settings.acceptedRisks.isEmpty
+        options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains(
+            where: settings.accepts
+        )
         if directory.holdsJobs {
             given.notice(
                 "\(path)/jobs.db has jobs of the time before storage.postgresql: they are not delivered while that is set"
@@ -108,14 +112,12 @@ final class FleetStore: DaemonStore {
 
 extension FleetSettings {
     /// The settings of a connection.
-    fileprivate func database(node: String, _ secrets: SecretBox) -> PostgresSettings {
-        var host = "localhost"
-        var port = FleetSettings.port
-        switch hosts.first {
-        case .tcp(let name, let number)?: (host, port) = (name, number)
-        case .unix(let directory, let number)?: (host, port) = (directory, number)
-        case nil: break
-        }
+    fileprivate func way(to host: DatabaseURL.Host, node: String, _ secrets: SecretBox) -> PostgresSettings {
+        let (host, port) =
+            switch host {
+            case .tcp(let name, let port): (name, port)
+            case .unix(let directory, let port): (directory, port)
+            }
         let secret = password
         return PostgresSettings(
             host: host,
@@ -125,12 +127,12 @@ extension FleetSettings {
             password: { secret.flatMap { secrets[$0] }.map { String(decoding: $0.bytes, as: UTF8.self) } },
             schema: schema,
             isPooled: isPooled,
-            tls: way,
+            tls: protection,
             applicationName: "waystation \(node)"
         )
     }
 
-    private var way: PostgresTLS {
+    private var protection: PostgresTLS {
         guard let tls else { return accepts(.unencrypted) ? PostgresTLS(.off) : .automatic }
         return PostgresTLS(
             tls.verifies ? .verified : .unverified,
