@@ -14,6 +14,10 @@ package struct StoreFacts: Hashable, Sendable {
     package var isGone = false
     /// Why the server that holds it is away; nil while it is not.
     package var absence: String?
+    /// Daemons of the fleet that run, this one included; 0 where there is none.
+    package var nodes = 0
+    /// The routes that others of them have.
+    package var routesElsewhere: Set<String> = []
     /// Since when it is full, gone or away, in milliseconds since 1970 UTC; nil while it is none of them.
     package var refusesSince: Int64?
     /// Whether it has work left that it does beside the next sweeps: something erased to be overwritten, room to be found.

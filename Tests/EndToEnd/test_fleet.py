@@ -158,6 +158,41 @@ class Fleet(FleetTest):
         # A node that only looks does so each 0.4 to 0.8 s.
         self.assertLess(sorted(waits)[7], self.within(0.2), waits)
 
+    def test_a_user_of_one_node_is_another_at_the_other_unless_users_are_shared(self):
+        self.upstream.on("/x", answer(200))
+        for shared in False, True:
+            nodes = [self.node(name, self.routes()) for name in ("one", "two")]
+            for node in nodes:
+                node.members["storage"]["shared_users"] = shared
+                node.write(self.routes())
+                node.start()
+            id = self.hand_over(nodes[0], "/r/app/x")
+            job = self.wait_until(nodes[1], id, state="succeeded")
+            self.assertIn(job["attempts"][0]["node"], ("one", "two"))
+            self.assertEqual(job["client"].get("node"), None if shared else "one")
+            seen = [ask(node.jobs, "GET", f"/v1/jobs/{id}").status for node in nodes]
+            self.assertEqual(seen, [200, 200 if shared else 404])
+            listed = [[job["id"] for job in ask(node.jobs, "GET", "/v1/jobs").json()["jobs"]] for node in nodes]
+            self.assertEqual(listed, [[id], [id] if shared else []])
+            for node in nodes:
+                self.assertEqual(node.stop(), 0, node.errors.text())
+            self.database.prepare()
+
+    def test_a_route_that_no_node_has_is_told_and_its_jobs_go_on_once_one_has_it(self):
+        one = self.node("one", self.routes()).start()
+        two = self.node("two", {"plain": route(self.upstream.url)}).start()
+        id = self.hand_over(one, "/r/app/x", ("Waystation-Delay", "1h"))
+        kinds = lambda: {found["kind"] for found in ask(two.control, "GET", "/v1/troubles").json()["troubles"]}
+        time.sleep(2)
+        self.assertNotIn("route_unconfigured", kinds())
+        self.assertEqual(one.stop(), 0, one.errors.text())
+        job = self.wait_until(two, id, seconds=30, state="held")
+        self.assertEqual((job["reason"], job["blocker"]["reason"]), ("route_removed", "route_removed"))
+        eventually(lambda: "route_unconfigured" in kinds(), "it is told")
+        self.forget_life(one)
+        one.start()
+        self.wait_until(one, id, seconds=30, state="scheduled")
+
     def test_a_cancel_at_one_node_reaches_the_other_within_a_second(self):
         door = self.new_door()
         self.upstream.on("/x", door)

@@ -61,15 +61,21 @@ extension FleetStatements.Waiting {
 
 extension FleetStatements {
     /// The statements that make the changes, which are of different jobs: one for each slot.
-    func change(_ changes: [FleetChange], _ heads: FleetHeads, at now: Int64) -> [PostgresStatement] {
+    func change(
+        _ changes: [FleetChange],
+        _ heads: FleetHeads,
+        by node: NodeName,
+        at now: Int64
+    ) -> [PostgresStatement] {
         Dictionary(grouping: changes, by: \.before.slot).sorted { $0.key < $1.key }
-            .map { slot, changes in change(changes, of: slot, heads, at: now) }
+            .map { slot, changes in change(changes, of: slot, heads, by: node, at: now) }
     }
 
     private func change(
         _ changes: [FleetChange],
         of slot: Int16,
         _ heads: FleetHeads,
+        by node: NodeName,
         at now: Int64
     ) -> PostgresStatement {
         let empty: [[UInt8]?] = []
@@ -77,7 +83,12 @@ extension FleetStatements {
         for change in changes {
             let id = change.before.id
             attempts.append(
-                FleetContent.sealed(change.attempts, after: change.before.standing.machine.attempts, for: id)
+                FleetContent.sealed(
+                    change.attempts,
+                    after: change.before.standing.machine.attempts,
+                    for: id,
+                    by: node
+                )
             )
             actions.append(change.action.map { [$0].sealed(at: 0) })
             answers.append(change.answer?.sealedHead(at: 0))
@@ -129,7 +140,9 @@ extension FleetStatements {
         var statements: [PostgresStatement] = []
         if !requests.isEmpty {
             let records = requests.map { change in
-                StoredRecord(change.before.record.expunged, bodyLength: change.before.bodyLength).sealed()
+                let row = change.before
+                return StoredRecord(row.record.expunged, bodyLength: row.bodyLength, place: row.place)
+                    .sealed()
             }
             statements.append(
                 PostgresStatement(

@@ -277,11 +277,22 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs from a position on: $1 after, $2 how many.
+    /// Jobs from a position on: $1 after, $2 how many, $3 up to.
     var oldest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 ORDER BY seq LIMIT $2) j \(lastChange)
-        ORDER BY j.seq
+        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j
+        \(lastChange) ORDER BY j.seq
+        """
+    }
+
+    /// The transactions that accept jobs, of those of $1 or of all: each has the lock before it has a position.
+    var accepting: String {
+        """
+        SELECT string_agg(virtualtransaction, ',') FROM pg_locks WHERE locktype = 'relation' AND granted
+        AND relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = '\(s).job'::regclass
+        UNION SELECT '\(s).job'::regclass) AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND ($1 = '' OR virtualtransaction = ANY(string_to_array($1, ',')))
         """
     }
 

@@ -56,6 +56,10 @@ extension FleetSchema {
             id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE)
             """,
             """
+            CREATE TABLE IF NOT EXISTS \(name).home(
+            id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE)
+            """,
+            """
             CREATE TABLE IF NOT EXISTS \(name).node(
             name text PRIMARY KEY, identity text NOT NULL, machine text NOT NULL, generation bigint NOT NULL,
             former bigint[] NOT NULL,

@@ -12,6 +12,8 @@ package struct FleetOptions: Sendable {
     /// The id of the machine, for words.
     package var machine: String
     package var version: String
+    /// Whether a number is the same user on the machine of each node.
+    package var sharesUsers = false
     package var lease: Duration = .seconds(30)
     /// Connections at most.
     package var connections = 4

@@ -71,7 +71,7 @@ extension FleetCore {
                     """,
                     [
                         .text(options.node), .int64(generation), .int64(floor),
-                        .int32s(Array(servedRoutes.compactMap { routes[$0] })),
+                        .int32s(servedNumbers),
                     ]
                 )
             ]

@@ -13,6 +13,7 @@ extension FleetCore {
             do throws(StoreError) {
                 try await open()
                 try await recoverOwn()
+                try await tellRoutes()
                 refusal = nil
                 startBeating()
             } catch {
@@ -97,6 +98,9 @@ extension FleetCore {
                 learn(name, Int32(clamping: id))
             }
         }
+        if !options.sharesUsers {
+            place = FleetPlace(number: Int64(try await number(of: options.node, in: "home")), name: node)
+        }
         try await register(began: began)
         try await takePauses()
     }
@@ -137,18 +141,27 @@ extension FleetCore {
     /// The number of a route, which gets one where it has none.
     func number(of route: String) async throws(StoreError) -> Int32 {
         if let known = routes[route] { return known }
+        let id = try await number(of: route, in: "route")
+        learn(route, id)
+        return id
+    }
+
+    /// The number that a table gives a name for ever.
+    private func number(of name: String, in table: String) async throws(StoreError) -> Int32 {
         let results = try await round(
-            "name a route",
+            "name a \(table)",
             [
                 PostgresStatement(
-                    "INSERT INTO \(statements.s).route(name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
-                    [.text(route)]
+                    """
+                    INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (
+                    SELECT FROM \(statements.s).\(table) WHERE name = $1) ON CONFLICT (name) DO NOTHING
+                    """,
+                    [.text(name)]
                 ),
-                PostgresStatement("SELECT id FROM \(statements.s).route WHERE name = $1", [.text(route)]),
+                PostgresStatement("SELECT id FROM \(statements.s).\(table) WHERE name = $1", [.text(name)]),
             ]
         )
-        guard let id = results[1].int64(0, 0) else { throw .away("name a route", "it was not kept") }
-        learn(route, Int32(clamping: id))
+        guard let id = results[1].int64(0, 0) else { throw .away("name a \(table)", "it was not kept") }
         return Int32(clamping: id)
     }
 
@@ -162,7 +175,7 @@ extension FleetCore {
                     """
                     INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, version,
                     routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
-                    \(statements.now) + $4, 0, $5, '{}')
+                    \(statements.now) + $4, 0, $5, '{\(Self.allRoutes)}')
                     ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
                     generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
                     version = excluded.version, floor = n.floor

@@ -7,6 +7,8 @@ import RelayPostgres
 final class FleetCore {
     let loop: EventLoop
     let options: FleetOptions
+    /// Its own name.
+    let node: NodeName
     let pool: FleetPool
     let events: JobStoreEvents
     let statements: FleetStatements
@@ -16,6 +18,8 @@ final class FleetCore {
     let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
+    /// The node whose users hand jobs over here.
+    var place = FleetPlace()
     /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
     var former: [Int64] = []
     var formerFloor: Int64 = 0
@@ -75,8 +79,12 @@ final class FleetCore {
     var beingClaimed: Set<Int64> = []
     /// The position from which on claims may stand in the database that nobody here holds.
     var unknownFloor: Int64 = 0
-    /// The routes that this node serves.
-    var servedRoutes: [String] = []
+    /// The routes that this node serves; nil before it was told.
+    var servedRoutes: [String]?
+    /// Since when no node that lives has a route, by its number.
+    var strandedSince: [Int32: Int64] = [:]
+    /// By route, the held jobs of which none waits for a node that has it.
+    var heldForOthers: [Int32: Int64] = [:]
     /// Whether claims of this generation may stand in the database that nobody here holds.
     var mayHoldUnknown = false
     var isPromoting = false
@@ -102,6 +110,7 @@ final class FleetCore {
     ) {
         self.loop = loop
         self.options = options
+        node = NodeName(options.node)
         self.events = events
         self.view = view
         refusal = view.refusal

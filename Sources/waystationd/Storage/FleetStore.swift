@@ -62,6 +62,7 @@ final class FleetStore: DaemonStore {
         }
         options.lease = settings.lease
         options.connections = settings.connections
+        options.sharesUsers = configuration.storage.sharesUsers
         options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains(
             where: settings.accepts
         )
