@@ -403,6 +403,16 @@ if Context.environment["RELAY_BENCHMARK"] != nil {
             path: "Tests/Benchmarks/PureBenchmark"
         )
     )
+    package.targets.append(
+        .executableTarget(
+            name: "FleetBenchmark",
+            dependencies: [
+                "PostgresTestSupport", "RelayBase", "RelayFleet", "RelayFleetBench", "RelayJobs",
+                "RelayPosix",
+            ],
+            path: "Tests/Fleet/Benchmark"
+        )
+    )
 }
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
