@@ -434,7 +434,9 @@ for target in package.targets where target.type != .system {
 // Rooms that no request goes through are made small instead of fast: fewer pages to read, to map and to keep. Much of
 // them is generic in what it fills or calls, of which the compiler would make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
-let small = ["RelayConfig", "RelayInterface", "RelaySystemd", "WaystationUI", "waystation"]
+let small = [
+    "RelayConfig", "RelayFleet", "RelayInterface", "RelayPostgres", "RelaySystemd", "WaystationUI", "waystation",
+]
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }

@@ -158,7 +158,7 @@ package struct FreshWork: Hashable, Sendable {
     /// Whether some may be claimed at a date, which the next claim tells.
     package var hasDates = false
 
-    package init() {}
+    package init(hasDates: Bool = false) { self.hasDates = hasDates }
 
     /// A job has come to wait until then; `now` is on the same line.
     package mutating func add(dueAt: Int64, now: Int64) {

@@ -146,7 +146,7 @@ def settled_twice(server):
 
 
 def rows_of(server, id):
-    """What the database has of a job, in words."""
+    """The rows that the database has of a job, in words."""
     place = server.rows(f"SELECT slot, seq, state FROM {SCHEMA}.job WHERE id = '{id}'")
     if not place:
         return f"{id}: no row"

@@ -77,7 +77,6 @@ class Node:
         self.process, self.is_paused, self.is_ready, self.kills = None, False, False, 0
 
     def configure(self):
-        port = self.fleet.upstream.port
         database = {
             "host": str(self.fleet.host), "port": self.fleet.port, "database": "postgres", "user": ROLE, "schema": SCHEMA,
             "node": self.name, "lease": f"{self.fleet.lease}s", "connections": self.fleet.connections,
@@ -89,10 +88,11 @@ class Node:
             "storage": {"directory": str(self.directory / "state"), "postgresql": database},
             "limits": {"max_queued_jobs": 1000000},
             "routes": {"main": {
-                "upstreams": [{"name": "recorder", "url": f"http://127.0.0.1:{port}/"}],
+                "upstreams": [{"name": "recorder", "url": f"http://127.0.0.1:{self.fleet.upstream_port}/"}],
                 "allow_addresses": ["127.0.0.0/8"], "max_attempts": 100,
                 "request": {"headers": {"set": {"X-Node": self.name}}},
-                "timeouts": {"connect": "5s", "attempt": "20s", "idle": "20s", "total": "30s"},
+                "timeouts": {
+                    "connect": "5s", "attempt": f"{self.fleet.patience}s", "idle": f"{self.fleet.patience}s", "total": "10m"},
                 "concurrency": {"max_requests": self.fleet.at_once, "max_pending_requests": 4096},
                 "circuit_breaker": {"enabled": False}, "retry_budget": {"enabled": False},
                 "adaptive_concurrency": {"enabled": False},
@@ -185,9 +185,10 @@ class Fleet:
     """`milliseconds` and `script` are the upstream's; `at_once` is how many requests each daemon has under way."""
 
     def __init__(self, programs, count=4, lease=5, milliseconds=20, script="rough", pooled=False, at_once=32, connections=4,
-                 settings=(), parent=None, has_standby=False):
+                 settings=(), parent=None, has_standby=False, upstream_port=None, patience=20):
         check_installed()
         self.programs, self.lease, self.at_once, self.connections = programs, lease, at_once, connections
+        self.patience = patience
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fleet-", dir=parent))
         self.directory.chmod(0o755)
         self.server, self.standby, self.upstream, self.pooler, self.nodes = None, None, None, None, []
@@ -203,7 +204,9 @@ class Fleet:
                 self.host = f"{self.server.directory},{self.standby.directory}"
                 self.server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
                 self.server.sql("SELECT pg_reload_conf()")
-            self.upstream = Upstream(self.directory, milliseconds, script)
+            if not upstream_port:
+                self.upstream = Upstream(self.directory, milliseconds, script)
+            self.upstream_port = upstream_port or self.upstream.port
             self.migrate()
             self.nodes = [Node(self, f"node{index + 1}") for index in range(count)]
         except BaseException:
@@ -215,7 +218,7 @@ class Fleet:
         done = subprocess.run(
             [self.programs / "waystation", "store", "migrate", "--url",
              f"postgresql://{OWNER}@/postgres?host={self.server.directory}", "--schema", SCHEMA, "--role", ROLE],
-            capture_output=True, text=True, timeout=PATIENCE)
+            capture_output=True, text=True, timeout=10 * PATIENCE)
         if done.returncode:
             raise AssertionError(f"waystation store migrate ended with {done.returncode}: {done.stderr}")
         self.server.sql("\n".join(line for line in done.stdout.splitlines() if line.startswith("GRANT ")))

@@ -93,6 +93,8 @@ class Submitters:
         self.seed, self.jobs, self.faults = seed, [], []
         self.repeats = self.lost = self.unknown = self.refused = 0
         self.is_over = False
+        # Says whether nothing more is handed over for now.
+        self.is_held = lambda: False
 
     def run(self):
         """Until all jobs are handed over, or `is_over` says so."""
@@ -107,6 +109,8 @@ class Submitters:
         lines = {node: (Connection(node.jobs), Connection(node.jobs)) for node in self.nodes}
         due = time.monotonic() + dice.uniform(0, self.pace)
         while not self.is_over and len(self.jobs) < self.wanted:
+            while self.is_held() and not self.is_over:
+                await asyncio.sleep(PAUSE)
             job = Job(len(self.jobs) + 1, index)
             self.jobs.append(job)
             if job.number % 10 == 3:
@@ -123,7 +127,7 @@ class Submitters:
             if (wait := due - time.monotonic()) > 0:
                 await asyncio.sleep(wait)
             else:
-                # What was missed while the fleet was away is not made up for.
+                # A time in which the fleet was away is not made up for.
                 due = max(due, time.monotonic() - 1)
         for pair in lines.values():
             for line in pair:

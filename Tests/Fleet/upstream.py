@@ -14,7 +14,7 @@ import sys
 import time
 
 FLUSH = 0.02
-HELD, HOLD = 64, 60
+HELD, HOLD = 64, 120
 
 
 class Log:

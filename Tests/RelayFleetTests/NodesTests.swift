@@ -258,7 +258,7 @@ struct NodesTests {
         var events = JobStoreEvents()
         events.ready = { told.add(Array($0.keys)) }
         let one = try await nodes.open("one", lease: .milliseconds(1_500), events: events)
-        async let held: Void = nodes.sql(
+        async let held = nodes.sql(
             "DO $$ BEGIN PERFORM FROM SCHEMA.node FOR UPDATE; PERFORM pg_sleep(3); END $$"
         )
         var id = try await Self.accept(one)
@@ -267,10 +267,28 @@ struct NodesTests {
             id = try await Self.accept(one)
         }
         let before = told.values.count
-        try await held
+        _ = try await held
         while told.values.count == before { _ = try await one.facts() }
         #expect(try await Self.claim(one).token.id == id)
         await one.close()
+    }
+
+    @Test("A node hears of what others have accepted until nothing waits, and that it may be any number")
+    func toldAgain() async throws {
+        let nodes = try await Nodes()
+        let told = Notes<FreshWork>()
+        var events = JobStoreEvents()
+        events.ready = { told.add(Array($0.values)) }
+        let (one, two) = (try await nodes.open("one"), try await nodes.open("two", events: events))
+        for _ in 0..<3 { _ = try await Self.accept(one) }
+        for _ in 0..<3 {
+            let before = told.values.count
+            while told.values.count == before { _ = try await two.facts() }
+            _ = try await Self.claim(two)
+        }
+        #expect(told.values.allSatisfy { $0.hasDates })
+        await one.close()
+        await two.close()
     }
 
     @Test("A job may lose a settlement to another node's, but not have two")

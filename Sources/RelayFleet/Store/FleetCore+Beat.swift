@@ -53,7 +53,6 @@ extension FleetCore {
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
-        let wasSure = lease.maySend(at: sent)
         let floor = min(
             running.keys.min() ?? .max,
             acceptanceFloors.values.min() ?? .max,
@@ -80,11 +79,7 @@ extension FleetCore {
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
-        // Claims were told that nothing waits: what is known to wait is looked for again, and told of.
-        if !wasSure { forgetLines() }
     }
-
-    private func forgetLines() { for route in lines.keys { lines[route]?.forget() } }
 
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
@@ -165,13 +160,14 @@ extension FleetCore {
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
-                let name = routeNames[route],
-                lines[route]?.isEmpty != false
+                let name = routeNames[route], try await hasWork(route)
             else { continue }
-            guard try await hasWork(route) else { continue }
-            lines[route, default: FleetLines()].rescanAt = 0
-            lines[route]?.deepAt = 0
-            fresh[name, default: FreshWork()].add(dueAt: .min, now: now)
+            if lines[route]?.isEmpty != false {
+                lines[route, default: FleetLines()].rescanAt = 0
+                lines[route]?.deepAt = 0
+            }
+            // How many wait is not known, nor whether who claims knows of any: it was told once, and may have got none.
+            fresh[name] = FreshWork(hasDates: true)
         }
         if !fresh.isEmpty { events.ready(fresh) }
         try await takePauses()

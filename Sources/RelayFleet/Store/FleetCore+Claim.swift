@@ -84,8 +84,6 @@ extension FleetCore {
                 beingClaimed.subtract(running.keys)
                 throw error
             }
-            // Who claims hears of no failure: the rest is looked for again, and told of.
-            lines[number]?.forget()
         }
         for claim in given.values.joined() { beingClaimed.remove(claim.token.position) }
         var byLine = given.mapValues { $0[...] }
