@@ -97,7 +97,7 @@ struct RefusalTests {
         let store = try await nodes.open("one") { $0.database.user = role }
         let faults = [
             (
-                "REVOKE INSERT ON \(schema).job FROM \(role)", "GRANT INSERT ON \(schema).job TO \(role)",
+                "REVOKE INSERT ON \(schema).job_0 FROM \(role)", "GRANT INSERT ON \(schema).job_0 TO \(role)",
                 "GRANTs"
             ),
             (

@@ -26,8 +26,9 @@ extension FleetCore {
                 }
                 lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
+                    keepListening()
                     try await hear()
-                    try await look()
+                    if options.looksByItself { try await look() }
                     try await takeOver()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }

@@ -45,6 +45,7 @@ extension FleetCore {
                     isFar: waiting == .early || row.slot != heads.job || steady < headsSettleAt
                 )
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
+            hint(row.route)
         }
     }
 

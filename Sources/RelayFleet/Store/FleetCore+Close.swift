@@ -39,5 +39,6 @@ extension FleetCore {
         for pending in accepting.take(.max) { pending.told(.failure(.closed)) }
         for pending in settling.take(.max) { pending.told(.failure(.closed)) }
         pool.close()
+        for connection in [listener, hinter] { connection?.close() }
     }
 }

@@ -7,6 +7,7 @@ import RelayPostgres
 final class FleetCore {
     let loop: EventLoop
     let options: FleetOptions
+    let library: PostgresLibrary
     let pool: FleetPool
     let events: JobStoreEvents
     let statements: FleetStatements
@@ -79,6 +80,15 @@ final class FleetCore {
     var awaySince: Int64 = SystemClock.wall() / 1_000_000
     /// Whether the beat goes on.
     var isBeating = false
+    /// The connection on which hints of other nodes come, and the one on which those of this one go.
+    var listener: PostgresConnection?
+    var hinter: PostgresConnection?
+    var isDialling = false
+    var isHinting = false
+    /// Whether another node lives, as far as is known.
+    var hasPeers = false
+    /// The routes that other nodes are to be told of.
+    var hints: Set<Int32> = []
 
     init(
         _ options: FleetOptions,
@@ -89,6 +99,7 @@ final class FleetCore {
     ) {
         self.loop = loop
         self.options = options
+        self.library = library
         self.events = events
         self.view = view
         refusal = view.refusal

@@ -57,7 +57,17 @@ final class FleetStore: DaemonStore {
         )
         options.lease = settings.lease
         options.connections = settings.connections
-        options.acceptsRisk = !settings.acceptedRisks.isEmpty
+        options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains {
+            settings.accepts($0)
+        }
+        options.direct = settings.listenURL.map { url in
+            var direct = options.database
+            direct.isPooled = false
+            direct.lead(to: url.hosts)
+            direct.user = url.user ?? direct.user
+            direct.database = url.database ?? direct.database
+            return direct
+        }
         if directory.holdsJobs {
             given.notice(
                 "\(path)/jobs.db has jobs of the time before storage.postgresql: they are not delivered while that is set"
@@ -108,17 +118,9 @@ final class FleetStore: DaemonStore {
 extension FleetSettings {
     /// The settings of a connection.
     fileprivate func database(node: String, _ secrets: SecretBox) -> PostgresSettings {
-        var host = "localhost"
-        var port = FleetSettings.port
-        switch hosts.first {
-        case .tcp(let name, let number)?: (host, port) = (name, number)
-        case .unix(let directory, let number)?: (host, port) = (directory, number)
-        case nil: break
-        }
         let secret = password
-        return PostgresSettings(
-            host: host,
-            port: Int(port),
+        var settings = PostgresSettings(
+            host: "localhost",
             database: database,
             user: user,
             password: { secret.flatMap { secrets[$0] }.map { String(decoding: $0.bytes, as: UTF8.self) } },
@@ -127,6 +129,8 @@ extension FleetSettings {
             tls: way,
             applicationName: "waystation \(node)"
         )
+        settings.lead(to: hosts)
+        return settings
     }
 
     private var way: PostgresTLS {
@@ -137,5 +141,14 @@ extension FleetSettings {
             certificate: tls.certificate.flatMap(SecretFiles.path),
             key: tls.key.flatMap(SecretFiles.path)
         )
+    }
+}
+
+extension PostgresSettings {
+    /// Leads to these hosts, of which the first that takes writes is used.
+    fileprivate mutating func lead(to hosts: [DatabaseURL.Host]) {
+        guard let first = hosts.first else { return }
+        (host, port) = (first.name, Int(first.port))
+        others = hosts.dropFirst().map { ($0.name, Int($0.port)) }
     }
 }
