@@ -45,7 +45,7 @@ struct RefusalTests {
     ]
 
     @Test(
-        "Whatever its class: other jobs are settled, and the next is accepted when it is over",
+        "Of each class: other jobs are settled, and the next is accepted when it is over",
         arguments: kinds
     )
     func kind(_ kind: Kind) async throws {
