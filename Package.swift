@@ -435,7 +435,8 @@ for target in package.targets where target.type != .system {
 // them is generic in what it fills or calls, of which the compiler would make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
 let small = [
-    "RelayConfig", "RelayFleet", "RelayInterface", "RelayPostgres", "RelaySystemd", "WaystationUI", "waystation",
+    "RelayConfig", "RelayFleet", "RelayInterface", "RelayPostgres", "RelaySystemd", "WaystationUI",
+    "waystation",
 ]
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))

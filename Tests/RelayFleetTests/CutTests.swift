@@ -8,7 +8,7 @@ import RelayPostgres
 import RelayTestSupport
 import Testing
 
-@Suite("Whichever message to or from the database is lost, no job is", .timeLimit(.minutes(10)))
+@Suite("A message to or from the database is lost, and no job is", .timeLimit(.minutes(10)))
 struct CutTests {
     /// All of them where the environment asks for it: `Tests/Fleet/cuts`.
     private static let cuts =

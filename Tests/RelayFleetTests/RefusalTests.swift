@@ -45,7 +45,7 @@ struct RefusalTests {
     ]
 
     @Test(
-        "Whatever its class: other jobs are settled, and the next is accepted when it is over",
+        "Of each class: other jobs are settled, and the next is accepted when it is over",
         arguments: kinds
     )
     func kind(_ kind: Kind) async throws {
@@ -97,7 +97,7 @@ struct RefusalTests {
         let store = try await nodes.open("one") { $0.database.user = role }
         let faults = [
             (
-                "REVOKE INSERT ON \(schema).job FROM \(role)", "GRANT INSERT ON \(schema).job TO \(role)",
+                "REVOKE INSERT ON \(schema).job_0 FROM \(role)", "GRANT INSERT ON \(schema).job_0 TO \(role)",
                 "GRANTs"
             ),
             (

@@ -15,6 +15,13 @@ package struct DatabaseURL: Sendable, Equatable {
             }
         }
 
+        /// The name, the address or the directory.
+        package var name: String {
+            switch self {
+            case .tcp(let name, _), .unix(let name, _): name
+            }
+        }
+
         func onPort(_ port: UInt16) -> Host {
             switch self {
             case .tcp(let name, _): .tcp(name: name, port: port)

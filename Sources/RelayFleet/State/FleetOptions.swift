@@ -3,8 +3,6 @@ package import RelayPostgres
 /// How a node reaches its database, and by which name it is known there.
 package struct FleetOptions: Sendable {
     package var database: PostgresSettings
-    /// A way past a pooler, on which hints are heard.
-    package var direct: PostgresSettings?
     /// The name of the node, one of its kind.
     package var node: String
     /// A random text that lies beside the lock file of the state directory: who has it is the node.
@@ -23,6 +21,12 @@ package struct FleetOptions: Sendable {
     package var statementTimeout: Duration = .seconds(5)
     /// How long it is tried to find out what became of a write whose reply was lost.
     package var doubtTimeout: Duration = .seconds(10)
+    /// A direct way to the same database, past a pooler that hands on no notification.
+    package var direct: PostgresSettings?
+    /// Whether it hears hints of other nodes, where there is a way; tests have it not.
+    package var hearsHints = true
+    /// Whether it looks for work without a hint; tests have it not.
+    package var looksByItself = true
     /// The slots that its schema was made with.
     package var slots = FleetSchema.Slots()
     /// The expression for the database's present in milliseconds since 1970 UTC; tests move it.
@@ -48,5 +52,13 @@ package struct FleetOptions: Sendable {
         self.machine = machine
         self.version = version
         self.clock = clock
+    }
+}
+
+extension FleetOptions {
+    /// The way on which hints come; nil behind a pooler that no direct way passes.
+    var listening: PostgresSettings? {
+        guard hearsHints else { return nil }
+        return direct ?? (database.isPooled ? nil : database)
     }
 }

@@ -26,9 +26,9 @@ extension FleetCore {
                 }
                 lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
-                    listen()
+                    keepListening()
                     try await hear()
-                    try await look()
+                    if options.looksByItself { try await look() }
                     try await takeOver()
                     try await lookAtSnapshots()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }

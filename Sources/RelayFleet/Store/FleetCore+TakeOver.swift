@@ -11,7 +11,7 @@ extension FleetCore {
     /// Takes over the jobs of nodes whose lease is over, and of earlier starts of this node.
     func takeOver() async throws(StoreError) {
         let own = options.node
-        let result = try await round(
+        let results = try await round(
             "look for dead nodes",
             [
                 PostgresStatement(
@@ -19,9 +19,15 @@ extension FleetCore {
                     SELECT name, generation, floor, array_to_string(former, ',') FROM \(s).node WHERE name <> $1 AND until < \(statements.now)
                     """,
                     [.text(own)]
-                )
+                ),
+                PostgresStatement(
+                    "SELECT EXISTS (SELECT FROM \(s).node WHERE name <> $1 AND until >= \(statements.now))",
+                    [.text(own)]
+                ),
             ]
-        )[0]
+        )
+        let result = results[0]
+        hasPeers = results[1].bool(0, 0) == true
         guard result.count > 0, lease.mayTakeOver(at: options.clock()) else { return }
         for row in 0..<result.count {
             guard let name = result.text(row, 0), let generation = result.int64(row, 1),

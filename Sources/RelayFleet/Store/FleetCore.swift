@@ -9,6 +9,7 @@ final class FleetCore {
     let options: FleetOptions
     /// Its own name.
     let node: NodeName
+    let library: PostgresLibrary
     let pool: FleetPool
     let events: JobStoreEvents
     let statements: FleetStatements
@@ -92,14 +93,17 @@ final class FleetCore {
     var lastTrouble: String?
     /// Since when the database is away, in milliseconds since 1970 UTC by this machine's clock.
     var awaySince: Int64 = SystemClock.wall() / 1_000_000
-    /// Routes of which others are to be told, and the connections for hints in both directions.
-    var hints: Set<Int32> = []
-    var isHinting = false
-    var hinting: PostgresConnection?
-    var isListening = false
-    var listening: PostgresConnection?
     /// Whether the beat goes on.
     var isBeating = false
+    /// The connection on which hints of other nodes come, and the one on which those of this one go.
+    var listener: PostgresConnection?
+    var hinter: PostgresConnection?
+    var isDialling = false
+    var isHinting = false
+    /// Whether another node lives, as far as is known.
+    var hasPeers = false
+    /// The routes that other nodes are to be told of.
+    var hints: Set<Int32> = []
 
     init(
         _ options: FleetOptions,
@@ -111,6 +115,7 @@ final class FleetCore {
         self.loop = loop
         self.options = options
         node = NodeName(options.node)
+        self.library = library
         self.events = events
         self.view = view
         refusal = view.refusal

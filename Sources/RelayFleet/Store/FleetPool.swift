@@ -136,16 +136,6 @@ final class FleetPool {
         }
     }
 
-    /// Makes a connection that is not lent, by that way or the usual one.
-    func connectAside(_ way: PostgresSettings?) async throws(PostgresError) -> PostgresConnection {
-        try await PostgresConnection.connect(
-            way ?? settings,
-            library,
-            on: loop,
-            within: statementTimeout
-        )
-    }
-
     private func giveBack(_ connection: PostgresConnection) {
         statementCount += connection.statementCount
         connection.statementCount = 0

@@ -49,24 +49,20 @@ struct DatabaseMigration: FleetMigration {
 extension FleetMigrationOrder {
     /// - Throws: where the URL does not say who migrates.
     fileprivate func settings() throws(CommandFailure) -> PostgresSettings {
-        let (host, port) =
-            switch url.hosts.first {
-            case .tcp(let name, let port)?: (name, port)
-            case .unix(let directory, let port)?: (directory, port)
-            case nil: ("localhost", FleetSettings.port)
-            }
         guard let user = url.user else {
             throw CommandFailure(.usage, "the URL names no role: postgresql://ROLE@HOST/DATABASE")
         }
         let secret = password
-        return PostgresSettings(
-            host: host,
-            port: Int(port),
+        var settings = PostgresSettings(
+            host: url.hosts.first?.name ?? "localhost",
+            port: Int(url.hosts.first?.port ?? FleetSettings.port),
             database: url.database ?? FleetSettings.name,
             user: user,
             password: { secret.map { String(decoding: $0.bytes, as: UTF8.self) } },
             schema: schema,
             applicationName: "waystation store migrate"
         )
+        settings.others = url.hosts.dropFirst().map { ($0.name, Int($0.port)) }
+        return settings
     }
 }

@@ -58,6 +58,7 @@ final class FleetStore: DaemonStore {
         if let url = settings.listenURL {
             var direct = settings.way(to: url.hosts, node: node, database.secrets)
             (direct.isPooled, direct.user) = (false, url.user ?? direct.user)
+            direct.database = url.database ?? direct.database
             options.direct = direct
         }
         options.lease = settings.lease
@@ -150,5 +151,14 @@ extension FleetSettings {
             certificate: tls.certificate.flatMap(SecretFiles.path),
             key: tls.key.flatMap(SecretFiles.path)
         )
+    }
+}
+
+extension PostgresSettings {
+    /// Leads to these hosts, of which the first that takes writes is used.
+    fileprivate mutating func lead(to hosts: [DatabaseURL.Host]) {
+        guard let first = hosts.first else { return }
+        (host, port) = (first.name, Int(first.port))
+        others = hosts.dropFirst().map { ($0.name, Int($0.port)) }
     }
 }
