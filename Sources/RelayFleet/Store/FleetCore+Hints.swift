@@ -8,6 +8,8 @@ import RelayPostgres
 extension FleetCore {
     /// Nanoseconds between two hints, in which the node may take the job itself.
     private static let interval: Int64 = 10_000_000
+    /// Milliseconds within which a hint has all lines of its route looked for.
+    private static let rescan: Int64 = 50
     /// Nanoseconds until hints are tried again after they could not be sent.
     private static let pause: Int64 = 1_000_000_000
 
@@ -71,7 +73,9 @@ extension FleetCore {
         guard words.count == 2, Int64(words[0]) != generation, let number = routes[String(words[1])] else {
             return
         }
-        lines[number, default: FleetLines()].rescanAt = 0
+        // Where more is known to wait, lines are looked for again soon, and not for every hint.
+        let due = lines[number]?.isEmpty == false ? steady + Self.rescan : 0
+        lines[number, default: FleetLines()].rescanAt = min(lines[number]?.rescanAt ?? 0, due)
         var fresh = FreshWork()
         fresh.add(dueAt: .min, now: now)
         events.ready([String(words[1]): fresh])
