@@ -258,7 +258,7 @@ struct NodesTests {
         var events = JobStoreEvents()
         events.ready = { told.add(Array($0.keys)) }
         let one = try await nodes.open("one", lease: .milliseconds(1_500), events: events)
-        async let held: Void = nodes.sql(
+        async let held = nodes.sql(
             "DO $$ BEGIN PERFORM FROM SCHEMA.node FOR UPDATE; PERFORM pg_sleep(3); END $$"
         )
         var id = try await Self.accept(one)
@@ -267,7 +267,7 @@ struct NodesTests {
             id = try await Self.accept(one)
         }
         let before = told.values.count
-        try await held
+        _ = try await held
         while told.values.count == before { _ = try await one.facts() }
         #expect(try await Self.claim(one).token.id == id)
         await one.close()
