@@ -157,9 +157,13 @@ extension FleetCore {
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
-                let name = routeNames[route], try await hasWork(route)
+                let name = routeNames[route]
             else { continue }
-            if lines[route]?.low.isEmpty != false { lines[route, default: FleetLines()].rescanAt = 0 }
+            // Where lines are known nobody has to look: a claim finds out.
+            if lines[route]?.low.isEmpty != false {
+                guard try await hasWork(route) else { continue }
+                lines[route, default: FleetLines()].rescanAt = 0
+            }
             // How many wait is not known, nor whether who claims knows of any: it was told once, and may have got none.
             fresh[name] = FreshWork(hasDates: true)
         }
