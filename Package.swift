@@ -403,6 +403,16 @@ if Context.environment["RELAY_BENCHMARK"] != nil {
             path: "Tests/Benchmarks/PureBenchmark"
         )
     )
+    package.targets.append(
+        .executableTarget(
+            name: "FleetBenchmark",
+            dependencies: [
+                "PostgresTestSupport", "RelayBase", "RelayFleet", "RelayFleetBench", "RelayJobs",
+                "RelayPosix",
+            ],
+            path: "Tests/Fleet/Benchmark"
+        )
+    )
 }
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
@@ -424,7 +434,9 @@ for target in package.targets where target.type != .system {
 // Rooms that no request goes through are made small instead of fast: fewer pages to read, to map and to keep. Much of
 // them is generic in what it fills or calls, of which the compiler would make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
-let small = ["RelayConfig", "RelayInterface", "RelaySystemd", "WaystationUI", "waystation"]
+let small = [
+    "RelayConfig", "RelayFleet", "RelayInterface", "RelayPostgres", "RelaySystemd", "WaystationUI", "waystation",
+]
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }

@@ -7,6 +7,8 @@ package struct JobChange: Sendable {
     package let route: String
     /// The user who handed it over; nil when that is not known.
     package let user: UInt32?
+    /// The daemon of a fleet on whose machine that is the user.
+    package let node: NodeName
     package let state: JobState
     /// Why it waits; nil when it does not, or when the state says it all.
     package let reason: WaitReason?
@@ -22,6 +24,7 @@ package struct JobChange: Sendable {
         id: JobID,
         route: String,
         user: UInt32?,
+        on node: NodeName = .none,
         state: JobState,
         reason: WaitReason? = nil,
         end: EndReason? = nil,
@@ -32,6 +35,7 @@ package struct JobChange: Sendable {
         self.id = id
         self.route = route
         self.user = user
+        self.node = node
         self.state = state
         self.reason = reason
         self.end = end

@@ -22,6 +22,8 @@ package struct JobFilter: Hashable, Sendable {
     package var label: String?
     /// The uid that handed the jobs over.
     package var user: UInt32?
+    /// The daemon of a fleet on whose machine that is the user.
+    package var node = NodeName.none
     /// Milliseconds since 1970 UTC, this one included: `created_after` of the API.
     package var createdFrom: Int64?
     /// Milliseconds since 1970 UTC, this one excluded.
@@ -64,6 +66,7 @@ package struct JobFilter: Hashable, Sendable {
             && (upstream == nil || job.failureUpstream == upstream)
             && (label.map { job.record.labels.contains($0) } ?? true)
             && (user == nil || job.record.submitter?.user == user)
+            && (node == .none || job.record.submitter.map { $0.node.shares(users: node) } ?? false)
             && (createdFrom.map { job.createdAt >= $0 } ?? true)
             && (createdBefore.map { job.createdAt < $0 } ?? true)
             && (version == nil || job.version == version)

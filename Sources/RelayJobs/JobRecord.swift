@@ -95,11 +95,14 @@ extension JobRecord {
     /// The caller that handed the job over, as the kernel named it.
     package struct Submitter: Hashable, Sendable {
         package var user: UInt32
+        /// The daemon of a fleet on whose machine it is that user; none where users are shared.
+        package var node: NodeName
         /// The systemd unit; nil when the process has none.
         package var unit: String?
 
-        package init(user: UInt32, unit: String?) {
+        package init(user: UInt32, unit: String?, on node: NodeName = .none) {
             self.user = user
+            self.node = node
             self.unit = unit
         }
     }

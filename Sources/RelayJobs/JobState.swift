@@ -67,6 +67,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
     case credentials = 9
     case throttled = 10
     case networkConstrained = 11
+    case routeRemoved = 12
 
     /// The word of the API, the commands and the journal.
     package var name: String {
@@ -82,6 +83,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
         case .credentials: "credentials"
         case .throttled: "throttled"
         case .networkConstrained: "network_constrained"
+        case .routeRemoved: "route_removed"
         }
     }
 }

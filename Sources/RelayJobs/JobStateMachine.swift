@@ -332,9 +332,17 @@ extension JobStateMachine {
     }
 
     package mutating func hold() -> Bool {
-        guard !state.isTerminal, state != .running, reason != .operatorHold else { return false }
+        guard reason != .operatorHold else { return false }
+        return putAside(.operatorHold)
+    }
+
+    /// No daemon of the fleet has its route.
+    package mutating func strand() -> Bool { state != .held && putAside(.routeRemoved) }
+
+    private mutating func putAside(_ why: WaitReason) -> Bool {
+        guard !state.isTerminal, state != .running else { return false }
         state = .held
-        reason = .operatorHold
+        reason = why
         version += 1
         return true
     }

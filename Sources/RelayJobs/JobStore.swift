@@ -113,6 +113,9 @@ package protocol JobStore: AnyObject, Sendable {
 
     func facts() async throws(StoreError) -> StoreFacts
 
+    /// Nil of a store that is this daemon's alone.
+    var member: FleetMember? { get }
+
     /// How long the present write to the disk has lasted; zero between two. Answers at once, and from anywhere.
     func writing(at now: Instant) -> Duration
 
@@ -219,6 +222,8 @@ extension JobStore {
         }
         return answer
     }
+
+    package var member: FleetMember? { nil }
 
     /// Of a store of this process alone.
     package var maySend: Bool { true }

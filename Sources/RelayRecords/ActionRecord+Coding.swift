@@ -18,7 +18,11 @@ extension [ActionRecord] {
             writer.add(record.isAsked)
         }
         // Behind the rest, so that records from before them are read as they are.
-        if contains(where: { $0.by?.name != nil }) { for record in self { writer.add(record.by?.name) } }
+        let hasNodes = contains { $0.by?.node.text != nil }
+        if hasNodes || contains(where: { $0.by?.name != nil }) {
+            for record in self { writer.add(record.by?.name) }
+        }
+        if hasNodes { for record in self { writer.add(record.by?.node.text) } }
         return writer.sealed(at: seq)
     }
 
@@ -44,5 +48,7 @@ extension [ActionRecord] {
         }
         guard !reader.isAtEnd else { return }
         for index in indices { self[index].by?.name = try reader.optionalText() }
+        guard !reader.isAtEnd else { return }
+        for index in indices { self[index].by?.node = NodeName(try reader.optionalText()) }
     }
 }

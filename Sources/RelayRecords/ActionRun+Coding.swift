@@ -38,6 +38,8 @@ extension ActionRun {
         writer.add(endedBy)
         writer.add(failure)
         writer.add(version)
+        let nodes = [by?.node.text, endedBy?.node.text, filter.node.text]
+        if nodes.contains(where: { $0 != nil }) { for node in nodes { writer.add(node) } }
         return writer.sealed(at: number)
     }
 
@@ -69,6 +71,10 @@ extension ActionRun {
         endedBy = try reader.principal()
         failure = try reader.optionalText()
         version = try reader.number()
+        guard !reader.isAtEnd else { return }
+        self.by?.node = NodeName(try reader.optionalText())
+        endedBy?.node = NodeName(try reader.optionalText())
+        self.filter.node = NodeName(try reader.optionalText())
     }
 }
 

@@ -22,6 +22,7 @@ extension RoutePause {
         if let by {
             writer.add(UInt64(by.user))
             writer.add(by.name)
+            if let node = by.node.text { writer.add(node) }
         }
         return writer.sealed(at: 0)
     }
@@ -41,6 +42,7 @@ extension RoutePause {
         if !reader.isAtEnd {
             let user = UInt32(truncatingIfNeeded: try reader.number())
             pause.by = Principal(user, name: try reader.optionalText())
+            if !reader.isAtEnd { pause.by?.node = NodeName(try reader.text()) }
         }
         return (route, pause)
     }

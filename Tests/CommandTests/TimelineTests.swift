@@ -39,6 +39,29 @@ struct TimelineTests {
         )
     }
 
+    @Test("a job of a fleet says whose machine's user handed it over, and each attempt which daemon made it")
+    func fleet() throws {
+        let text = try timeline(
+            """
+            {"id":"01K9","route":"busy","outcome":"success","status":200,"request":{"method":"GET","path":"/x"},
+             "created_at":"2026-11-21T04:17:00.000Z","finished_at":"2026-11-21T04:17:05.813Z",
+             "client":{"uid":0,"unit":"shop.service","node":"west"},"attempts":[
+              {"number":1,"upstream":"eu","node":"east","started_at":"2026-11-21T04:17:00.000Z",
+               "started_after_ms":0,"duration_ms":3,"status":200,"result":"success"}]}
+            """
+        )
+        #expect(
+            text == """
+                Job 01K9 · busy · GET /x · from shop.service (uid 0) on west
+                  04:17:00.000  received
+                  04:17:00.000  attempt 1  → eu                           200 in 3.0ms
+                                by east
+                  04:17:05.813  answered 200
+
+                """
+        )
+    }
+
     @Test("a request that waited for a permit of its route says how long, before all else")
     func permit() throws {
         func text(_ wait: String) throws -> String {

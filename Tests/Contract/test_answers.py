@@ -1,11 +1,14 @@
 """Answers of a real daemon against the document, in which no object may have a member that it does not tell of."""
 
 import json
+import pathlib
+import tempfile
 import unittest
 
 from caller import Caller, ask
 from contract import Contract, properties
-from relay import eventually
+from database import Database
+from relay import UNBOUNDED, Relay, eventually, route
 from world import JSON, STATES, World
 
 LINES = [("Content-Type", "application/x-ndjson")]
@@ -90,6 +93,26 @@ class Answers(unittest.TestCase):
         finally:
             self.world.relay.write({}, text)
         self.call("reload")
+
+    def test_a_daemon_of_a_fleet(self):
+        database = Database()
+        self.addCleanup(database.close)
+        database.prepare()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="contract-"))
+        relay = Relay({"kept": route(self.world.peer.url, **UNBOUNDED)}, directory=folder, storage={
+            "directory": str(folder / "state"), "postgresql": {"url": database.url, "node": "east"}})
+        self.addCleanup(relay.clean)
+        relay.start()
+        got = ask(relay.jobs, "PUT", "/r/kept/x", [("Prefer", "respond-async")], b"")
+        self.assertEqual(got.status, 202, got)
+        id = got["Waystation-Job"]
+        look = lambda: self.call("getJob", socket=relay.control, id=id).json()
+        eventually(lambda: look()["state"] == "succeeded", "it is over")
+        job = look()
+        self.assertEqual((job["client"]["node"], job["attempts"][0]["node"]), ("east", "east"), job)
+        self.call("listJobs", socket=relay.control)
+        self.call("pauseRoute", socket=relay.control, route="kept")
+        self.assertEqual(self.call("getRoute", socket=relay.control, route="kept").json()["pause"]["by"]["node"], "east")
 
     def test_routes(self):
         self.call("listRoutes")

@@ -1,5 +1,6 @@
 """A PostgreSQL of the system in a folder of its own, run by a user without rights; fleets of daemons on it."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -68,6 +69,36 @@ class Database:
     def sql(self, text, database="waystation"):
         return self.call("psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p", self.port,
                          "-U", "owner", "-d", database, "-f", "-", text=text).strip()
+
+    @contextlib.contextmanager
+    def asking(self, role):
+        """Meanwhile that role needs its password."""
+        file = self.data / "pg_hba.conf"
+        before = file.read_text()
+        try:
+            file.write_text(f"host all {role} 127.0.0.1/32 scram-sha-256\n{before}")
+            self.sql("SELECT pg_reload_conf()")
+            yield
+        finally:
+            file.write_text(before)
+            self.sql("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
+    def session(self, name, text):
+        """A session of that name, which has run the text and waits."""
+        process = subprocess.Popen(
+            [*self.prefix, f"{PROGRAMS}/psql", "-X", "-q", "-t", "-A", "-h", str(self.folder), "-p", str(self.port),
+             "-U", "owner", "-d", "waystation"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            cwd=self.folder, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PGAPPNAME": name})
+        try:
+            process.stdin.write(text + ";\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            yield
+        finally:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait(30)
 
     @property
     def url(self):

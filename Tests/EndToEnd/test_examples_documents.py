@@ -22,7 +22,7 @@ CAPABILITIES = """
     mode:durable expires_after ordering:key ordering:route keep_requests:on_failure retention max_queued_jobs window
     standard_webhooks secrets schedule jitter_percent dead_letter pause_route hold
     memory spool per_user refresh_on_401 query allow_empty_segments rewrite_location:false
-    methods:any methods:idempotent_or_keyed format:json
+    methods:any methods:idempotent_or_keyed format:json postgresql lease
 """
 
 
@@ -143,8 +143,9 @@ def commands(name):
 
 
 for each in names():
-    # The section on pins builds its own server; test_examples_pins.py has the same in other words.
-    if each != "pins":
+    # The section on pins builds its own server, and that on fleets needs a database; test_examples_pins.py and
+    # test_examples_fleet.py have the same in other words.
+    if each not in ("pins", "fleet"):
         setattr(Commands, f"test_the_commands_of_{each.replace('-', '_')}_print_what_the_readme_shows", commands(each))
 
 

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from caller import ask
-from database import FleetTest
+from database import FleetTest, free_port
 from durable import kept
 from relay import eventually, route
 from upstream import answer
@@ -89,6 +89,28 @@ class Fleet(FleetTest):
         eventually(lambda: one.ask("POST", "/r/app/x", [("Prefer", "respond-async")], b"").status == 202, "it accepts")
         eventually(lambda: self.upstream.seen("/x"), "it delivers")
 
+    def test_of_several_hosts_the_one_that_takes_writes_is_used(self):
+        self.upstream.on("/x", answer(200))
+        two = f"postgresql://127.0.0.1:{free_port()},127.0.0.1:{self.database.port}/waystation"
+        one = self.node("one", self.routes(), url=two).start()
+        self.wait_until(one, self.hand_over(one, "/r/app/x"), state="succeeded")
+
+    def test_a_password_that_was_replaced_is_used_from_the_next_connection_on(self):
+        self.database.sql("ALTER ROLE waystation PASSWORD 'first'")
+        one = self.node("one", self.routes())
+        one.members["storage"]["postgresql"]["password"] = one.secret("password", "first")
+        one.write(self.routes())
+        with self.database.asking("waystation"):
+            one.start()
+            self.assertEqual(one.status()["storage"]["state"], "ok", one.errors.text())
+            one.secret("password", "second")
+            self.database.sql("ALTER ROLE waystation PASSWORD 'second'")
+            self.assertEqual(ask(one.control, "POST", "/v1/reload").json()["needs_restart"], [])
+            self.database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'waystation'")
+            self.upstream.on("/x", answer(200))
+            eventually(lambda: one.ask("POST", "/r/app/x", [("Prefer", "respond-async")], b"").status == 202,
+                       "it accepts")
+
     def test_an_outage_is_told_and_what_was_under_way_is_settled_after_it(self):
         door = self.new_door()
         self.upstream.on("/x", door)
@@ -117,6 +139,60 @@ class Fleet(FleetTest):
         self.database.prepare()
         eventually(lambda: one.status()["storage"]["state"] == "ok", "the store is open")
 
+    def test_what_waits_at_a_node_without_room_is_taken_at_once_by_one_that_has_some(self):
+        door = self.new_door()
+        self.upstream.on("/held", door)
+        self.upstream.on("/x", answer(200))
+        routes = self.routes(concurrency={"max_requests": 1})
+        one, two = self.node("one", routes).start(), self.node("two", routes).start()
+        self.hand_over(one, "/r/app/held")
+        eventually(lambda: self.upstream.seen("/held"), "it is under way")
+        listeners = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        eventually(lambda: self.database.sql(listeners) == "2", "both listen")
+        waits = []
+        for number in range(10):
+            began = time.monotonic()
+            self.hand_over(one, "/r/app/x")
+            eventually(lambda: len(self.upstream.seen("/x")) > number, "it is sent")
+            waits.append(time.monotonic() - began)
+        # A node that only looks does so each 0.4 to 0.8 s.
+        self.assertLess(sorted(waits)[7], self.within(0.2), waits)
+
+    def test_a_user_of_one_node_is_another_at_the_other_unless_users_are_shared(self):
+        self.upstream.on("/x", answer(200))
+        for shared in False, True:
+            nodes = [self.node(name, self.routes()) for name in ("one", "two")]
+            for node in nodes:
+                node.members["storage"]["shared_users"] = shared
+                node.write(self.routes())
+                node.start()
+            id = self.hand_over(nodes[0], "/r/app/x")
+            job = self.wait_until(nodes[1], id, state="succeeded")
+            self.assertIn(job["attempts"][0]["node"], ("one", "two"))
+            self.assertEqual(job["client"].get("node"), None if shared else "one")
+            seen = [ask(node.jobs, "GET", f"/v1/jobs/{id}").status for node in nodes]
+            self.assertEqual(seen, [200, 200 if shared else 404])
+            listed = [[job["id"] for job in ask(node.jobs, "GET", "/v1/jobs").json()["jobs"]] for node in nodes]
+            self.assertEqual(listed, [[id], [id] if shared else []])
+            for node in nodes:
+                self.assertEqual(node.stop(), 0, node.errors.text())
+            self.database.prepare()
+
+    def test_a_route_that_no_node_has_is_told_and_its_jobs_go_on_once_one_has_it(self):
+        one = self.node("one", self.routes()).start()
+        two = self.node("two", {"plain": route(self.upstream.url)}).start()
+        id = self.hand_over(one, "/r/app/x", ("Waystation-Delay", "1h"))
+        kinds = lambda: {found["kind"] for found in ask(two.control, "GET", "/v1/troubles").json()["troubles"]}
+        time.sleep(2)
+        self.assertNotIn("route_unconfigured", kinds())
+        self.assertEqual(one.stop(), 0, one.errors.text())
+        job = self.wait_until(two, id, seconds=30, state="held")
+        self.assertEqual((job["reason"], job["blocker"]["reason"]), ("route_removed", "route_removed"))
+        eventually(lambda: "route_unconfigured" in kinds(), "it is told")
+        self.forget_life(one)
+        one.start()
+        self.wait_until(one, id, seconds=30, state="scheduled")
+
     def test_a_cancel_at_one_node_reaches_the_other_within_a_second(self):
         door = self.new_door()
         self.upstream.on("/x", door)
@@ -141,6 +217,22 @@ class Fleet(FleetTest):
         self.assertEqual(ask(two.control, "POST", "/v1/routes/app/resume").status, 200)
         self.wait_until(one, id, state="succeeded")
         eventually(lambda: self.condition(one) != "paused", "the first node knows", 2)
+
+    def test_the_status_names_the_lease_and_the_session_that_keeps_an_old_snapshot(self):
+        one = self.node("one", self.routes()).start()
+        with self.database.session("report", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class"):
+            eventually(lambda: "oldest_snapshot" in one.status()["database"], "it is seen", 40)
+            found = one.status()["database"]
+            held = found["oldest_snapshot"]
+            self.assertEqual(held["application"], "report", found)
+            self.assertEqual(str(held["pid"]), self.database.sql(
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'report'"), found)
+            self.assertEqual(found["node"], "one")
+            self.assertLessEqual(found["lease_age_seconds"], 5)
+            metrics = ask(one.control, "GET", "/metrics").body.decode()
+            self.assertRegex(metrics, r"\nwaystation_store_snapshot_age_seconds [1-9]")
+            self.assertRegex(metrics, r"\nwaystation_store_lease_age_seconds [0-4][.]?")
+        eventually(lambda: "oldest_snapshot" not in one.status()["database"], "it is gone", 40)
 
     def condition(self, relay):
         return ask(relay.control, "GET", "/v1/routes/app").json()["state"]

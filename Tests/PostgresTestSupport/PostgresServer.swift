@@ -112,7 +112,7 @@ package final class PostgresServer: Sendable {
 
     /// Runs a program of PostgreSQL as the server's user.
     @discardableResult
-    private func call(_ program: String, _ words: [String], input: String = "") throws -> String {
+    func call(_ program: String, _ words: [String], input: String = "") throws -> String {
         try ChildProgram.run(
             ChildProgram.unprivileged + ["\(Self.programs)/\(program)"] + words,
             in: folder,

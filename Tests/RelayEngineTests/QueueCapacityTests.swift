@@ -162,6 +162,50 @@ struct QueueRoomTests {
         #expect(begins(20))
     }
 
+    @Test(
+        "Daemons that share a queue take what others have done as the store counts it, and a part of its room each"
+    )
+    func shared() {
+        room.configure(limit: 10_000)
+        let mark = room.told
+        hear(JobEvent.accepted, .queued)
+        room.counted(5_000, since: mark, sharedBy: 4)
+        #expect(room.queued == 5_001)
+        #expect(room.reserve(upTo: 9_999).count == 4_999 / 4)
+        room.counted(9_900, since: room.told, sharedBy: 4)
+        #expect(room.queued == 9_900, "others have added to it")
+        #expect(room.reserve(upTo: 9_999).count == 100, "a batch, or as much as there is room for")
+        room.counted(10_000, since: room.told, sharedBy: 4)
+        #expect(room.isFull)
+        room.counted(9_000, since: room.told, sharedBy: 4)
+        #expect(!room.isFull && room.queued == 9_000, "others have ended some")
+    }
+
+    @Test(
+        "Users of another daemon's machine take no room of this one's, and a shared queue is counted as the store has it"
+    )
+    func foreignUsers() {
+        room.configure(limit: 10, userLimit: 2)
+        room.configure(users: NodeName("east"))
+        #expect(room.beginsUserCount(Instant(nanoseconds: 0), isShared: true))
+        room.counted([7: 2], isShared: true)
+        func end(_ node: String) {
+            let id = JobID(milliseconds: 1, random: (2, 3))
+            let change = JobChange(id: id, route: "a", user: 7, on: NodeName(node), state: .succeeded)
+            room.heard(.ended(JobReport(change)), at: 0)
+        }
+        end("west")
+        #expect(room.isFull(for: 7))
+        end("east")
+        #expect(!room.isFull(for: 7))
+        #expect(
+            room.beginsUserCount(Instant(nanoseconds: 1), isShared: true),
+            "it is counted again and again"
+        )
+        room.counted([7: 2], isShared: true)
+        #expect(room.isFull(for: 7))
+    }
+
     @Test("A job that is over and begins another life takes its owner's room again")
     func revived() {
         let room = QueueCapacity()

@@ -115,6 +115,23 @@ struct StoreAwayTests {
     }
 
     @Test(
+        "While the store is not sure of its claims no byte of a kept job is sent, and that costs no attempt"
+    )
+    func unsure() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        bench.faults.makeUnsure()
+        let id = try await bench.submit()
+        await untilIdle()
+        #expect(bench.sent.isEmpty && bench.jobs.inFlight == 0)
+        bench.faults.makeUnsure(false)
+        await bench.eventually { !bench.sent.isEmpty }
+        let job = try await bench.job(id, is: .succeeded)
+        #expect(bench.sent == ["/x"] && job.attempts == 1 && job.spentAttempts == 1)
+        #expect(await bench.stop())
+    }
+
+    @Test(
         "A settlement is asked for again, at least each second, with its answer and without another attempt",
         arguments: [away, lost]
     )

@@ -97,7 +97,8 @@ struct NodesTests {
         let claim = try await Self.claim(two)
         #expect(claim.token.id == id && claim.token != lost.token)
         #expect(claim.job.crashes == 1 && claim.job.attempts == 1)
-        #expect(try await two.attempts(of: id, after: 0, limit: 9).map(\.failure?.kind) == [.interrupted])
+        let attempts = try await two.attempts(of: id, after: 0, limit: 9)
+        #expect(attempts.map(\.failure?.kind) == [.interrupted] && attempts.map(\.node.text) == ["one"])
         // The dead one comes back under its name, with a token of before.
         let back = try await nodes.open("one", lease: lease)
         #expect(try await Self.settle(back, lost) == .stale)
@@ -157,6 +158,31 @@ struct NodesTests {
         await two.close()
     }
 
+    @Test(
+        "A newer job of another node leaves the one that runs no other attempt, and a pause there is told here"
+    )
+    func supersede() async throws {
+        let nodes = try await Nodes()
+        let paused = Notes<String>()
+        var events = JobStoreEvents()
+        events.paused = { paused.add($0.keys) }
+        let (one, two) = (try await nodes.open("one", events: events), try await nodes.open("two"))
+        let id = try await Self.accept(one) { $0.record.supersedeKey = "k" }
+        let claim = try await Self.claim(one)
+        let newer = try await Self.accept(two) { $0.record.supersedeKey = "k" }
+        #expect(claim.token.id == id)
+        let next = NextAttempt(claim.token, upstream: "eu", earlier: [])
+        #expect(try await !one.begin(next, at: .present))
+        try await two.pause("hooks", RoutePause(reason: "r", began: 0), at: .present)
+        while paused.values.isEmpty, !Task.isCancelled { _ = try await one.facts() }
+        #expect(paused.values == ["hooks"])
+        let answer = try await Self.settle(one, claim, .retry(after: .seconds(9), .backoff))
+        #expect(answer == .applied(.cancelled, .superseded))
+        #expect(try await Self.claim(one).token.id == newer)
+        await one.close()
+        await two.close()
+    }
+
     @Test("Jobs of one ordering key go one at a time and in order, whichever nodes send them")
     func order() async throws {
         let nodes = try await Nodes()
@@ -179,7 +205,10 @@ struct NodesTests {
     @Test("One key handed over to two nodes at once is one job")
     func key() async throws {
         let nodes = try await Nodes()
-        let stores = [try await nodes.open("one"), try await nodes.open("two")]
+        let stores = [
+            try await nodes.open("one") { $0.sharesUsers = true },
+            try await nodes.open("two") { $0.sharesUsers = true },
+        ]
         let idempotency = NewJob.Idempotency(user: 1, key: "k", fingerprint: [1], window: .seconds(600))
         for _ in 0..<20 {
             var key = idempotency

@@ -152,4 +152,42 @@ struct SinglyTests {
         #expect(try await back.nextClaim().token.id == jobs[1].id)
         await back.close()
     }
+
+    @Test("A job that the server refuses to claim is put aside, and those that are claimed with it are given")
+    func unclaimable() async throws {
+        let nodes = try await Nodes()
+        let told = Notes<String>()
+        var events = JobStoreEvents()
+        events.notice = { told.add([$0]) }
+        let store = try await nodes.open("one", events: events)
+        let jobs = (0..<9).map { _ in NewJob.ofFleet() }
+        for job in jobs { #expect(await store.answer(job) == .success(.accepted)) }
+        // The number after it is none.
+        try await nodes.sql(
+            """
+            UPDATE SCHEMA.ready SET n = 2147483647 WHERE seq = (SELECT seq FROM SCHEMA.job WHERE id = '\(jobs[4].uuid)')
+            """
+        )
+        let claims = try await store.claim("hooks", limit: 9, upstream: "eu", at: .present).claims
+        #expect(Set(claims.map(\.token.id)) == Set(jobs.map(\.id)).subtracting([jobs[4].id]))
+        let aside = try await store.job(jobs[4].id)
+        #expect(aside?.state == .dead && aside?.end == .corrupt)
+        #expect(told.values.contains { $0.contains(text: "\(jobs[4].id)") })
+        #expect(try await store.states() == [.running: 8, .dead: 1])
+        await store.close()
+    }
+
+    @Test("A claim gives bodies that are more than one batch together")
+    func bodies() async throws {
+        let nodes = try await Nodes()
+        let store = try await nodes.open("one")
+        let jobs = (0..<7).map { number in
+            NewJob.ofFleet { $0.body = .bytes([UInt8](repeating: UInt8(number), count: 400_000)) }
+        }
+        for job in jobs { #expect(await store.answer(job) == .success(.accepted)) }
+        let claims = try await store.claim("hooks", limit: 9, upstream: "eu", at: .present).claims
+        let bodies = Dictionary(uniqueKeysWithValues: claims.map { ($0.token.id, $0.body) })
+        #expect(bodies == Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0.body) }))
+        await store.close()
+    }
 }

@@ -6,6 +6,8 @@ import RelayRoute
 import RelayTestSupport
 import Testing
 
+@testable import RelayServer
+
 @Suite("A job on disk can be looked at, replayed and acted on", .timeLimit(.minutes(5)))
 struct KeptJobTests {
     private static func id(_ number: UInt64) -> JobID {
@@ -76,6 +78,30 @@ struct KeptJobTests {
         fields.append("X-Hop", "1")
         fields.append("Waystation-Outcome", "forged")
         return StoredAnswer(status: status, fields: fields, body: .bytes(body))
+    }
+
+    @Test("A user of another machine of a fleet is another user, and is told of with its daemon")
+    func otherMachine() async throws {
+        let served = try ServedLoop(role: .read)
+        let (west, east) = (NodeName("west"), NodeName("east"))
+        let other = try await keep(7, in: served) { $0.record.submitter?.node = west }
+        let client = try served.ask("GET", "/v1/jobs/\(other)").json["client"]
+        #expect(client?["uid"]?.integer == 1_000 && client?["node"]?.text == "west")
+        let own = try await keep(8, in: served) { $0.record.submitter?.node = east }
+        let jobs = [
+            try #require(try await served.store.job(other)), try #require(try await served.store.job(own)),
+        ]
+        func access(_ node: NodeName, _ role: Role = .submit) -> JobAccess {
+            JobAccess(role: role, user: 1_000, node: node)
+        }
+        #expect(jobs.map { access(east).mayCancel($0) } == [false, true])
+        #expect(jobs.map { access(.none).mayCancel($0) } == [true, true])
+        #expect(access(east, .operate).mayCancel(jobs[0]))
+        #expect(!access(east).sees(1_000, on: west) && access(east).sees(1_000, on: east))
+        var filter = JobFilter()
+        try access(east).narrow(&filter)
+        let listed = try await served.store.jobs(filter, order: .oldestFirst, limit: 9, after: nil).jobs
+        #expect(listed.map(\.record.id) == [own])
     }
 
     @Test("Its document says what it is and why it waits, and nothing of its fields or its query")

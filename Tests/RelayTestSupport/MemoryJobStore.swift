@@ -65,6 +65,7 @@ package final class MemoryJobStore: JobStore {
     private let state: Mutex<State>
     private let events: JobStoreEvents
     package let faults = StoreFaults()
+    package var maySend: Bool { faults.maySend }
 
     package init(at now: JobMoment, events: JobStoreEvents = JobStoreEvents()) {
         state = Mutex(State(timeline: StoreClock(at: now)))

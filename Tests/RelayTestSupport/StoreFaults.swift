@@ -35,6 +35,7 @@ package final class StoreFaults: Sendable {
     private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
     /// How often somebody looked at a job.
     package let looks = Atomic<Int>(0)
+    private let isUnsure = Atomic<Bool>(false)
     /// Whether it asks for what it cannot take back before it writes a job.
     private let isFinal = Atomic<Bool>(false)
 
@@ -52,6 +53,8 @@ package final class StoreFaults: Sendable {
     package func failLooks(_ error: StoreError?) { ofLooks.withLock { $0 = error } }
     /// From now on the store cannot take back what it begins to write.
     package func writeFinally() { isFinal.store(true, ordering: .relaxed) }
+    /// From now on others may take over what it has claimed, or not any more.
+    package func makeUnsure(_ isUnsure: Bool = true) { self.isUnsure.store(isUnsure, ordering: .relaxed) }
     package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
     package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
@@ -87,7 +90,10 @@ package final class StoreFaults: Sendable {
         for job in jobs { _ = job.wait?.send() }
     }
 
+    var maySend: Bool { !isUnsure.load(ordering: .relaxed) }
+
     func claim() throws(StoreError) {
+        if !maySend { throw StoreError(.unavailable, "the lease is nearly over") }
         if let fault = ofClaims.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
     }
 

@@ -28,7 +28,7 @@ function hourOf(history, { name, jobs, hour: known }) {
 
 // The moments of the hour at which something was done or turned, in their order: [time, words].
 function marksOf({ started_at: started, began_at: began, reloads }, { marks }) {
-  const by = one => one && ` by ${one.user || users.nameOf(one.uid) || `uid ${one.uid}`}`;
+  const by = one => one && " by " + joined(" on ", one.user || !one.node && users.nameOf(one.uid) || `uid ${one.uid}`, one.node);
   // The first minute begins at about the time of the daemon's start.
   return [...parsed(started) > parsed(began) - 60000 ? [[started, "The daemon began"]] : [], ...reloads.map(at => [at, joined(": ", "Reloaded", live.reloads.get(at))]),
     ...marks.map(one => [one.at, (daemon.words.mark?.[joined(" ", one.event.replace("waystation.", ""), one.state)] || one.event)

@@ -31,14 +31,16 @@ function titleOf(job) {
   return parts.join(" · ");
 }
 
-// `alice (uid 1001)`, of whoever did something.
-const userText = ({ uid, user } = {}) => uid === undefined ? "somebody the kernel has no name for" : user ? `${user} (uid ${uid})` : `uid ${uid}`;
+// `alice (uid 1001)`, of whoever did something; in a fleet with the daemon whose machine's user that is.
+const userText = ({ uid, user, node } = {}) => uid === undefined ? "somebody the kernel has no name for"
+  : joined(" on ", user ? `${user} (uid ${uid})` : `uid ${uid}`, node);
 
 // `shop.service (alice, uid 1001)`, or as much of it as is known.
-function clientText({ uid, unit }) {
-  const name = users.nameOf(uid);
-  if (unit) return `${unit} (${name ? name + ", " : ""}uid ${uid})`;
-  return name ? `${name} (uid ${uid})` : `uid ${uid}`;
+function clientText({ uid, unit, node }) {
+  // On another machine the number may be another user's.
+  const name = node ? "" : users.nameOf(uid);
+  if (unit) return joined(" on ", `${unit} (${name ? name + ", " : ""}uid ${uid})`, node);
+  return userText({ uid, user: name, node });
 }
 
 function acceptedText(job) {
@@ -72,6 +74,7 @@ function attemptEntry(attempt) {
   if (attempt.api_code || attempt.api_title) {
     notes.push(joined("", "the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`));
   }
+  if (attempt.node) notes.push(`by ${attempt.node}`);
   if (attempt.resent) notes.push("sent once more: the upstream had closed the kept connection");
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
   for (const held of attempt.held_back || []) {

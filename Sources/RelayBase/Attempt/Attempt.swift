@@ -25,6 +25,8 @@ public struct Attempt: Sendable {
     public var heldBack: [HeldBack] = []
     /// The rule that sends the request again as a kept job, where `rule` has only answered it.
     package var resentBy: String?
+    /// The daemon of a fleet that made it.
+    package var node = NodeName.none
 
     /// A rule's decision.
     public enum Next: Sendable, Equatable {

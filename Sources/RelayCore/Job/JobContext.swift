@@ -75,13 +75,22 @@ extension JobContext {
 package final class ClientIdentity: Sendable {
     package let user: UInt32
     package let process: Int32
+    /// The daemon of a fleet on whose machine it is that user.
+    package let node: NodeName
     /// Primary and supplementary groups.
     package let groups: [UInt32]
     /// The systemd unit of the process; nil when it has none.
     package let unit: String?
 
-    package init(user: UInt32, process: Int32, groups: [UInt32], unit: String?) {
+    package init(
+        user: UInt32,
+        process: Int32,
+        groups: [UInt32],
+        unit: String?,
+        on node: NodeName = .none
+    ) {
         self.user = user
+        self.node = node
         self.process = process
         self.groups = groups
         self.unit = unit

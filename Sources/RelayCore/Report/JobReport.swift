@@ -12,6 +12,8 @@ package final class JobReport: Sendable {
     package let route: String
     /// The user who handed it over; nil when that is not known.
     package let user: UInt32?
+    /// The daemon of a fleet on whose machine that is the user.
+    package let node: NodeName
     /// Where it stands now.
     package let state: JobState
     /// Why it waits; nil when it does not, or when the state says it all.
@@ -61,6 +63,7 @@ package final class JobReport: Sendable {
         id = context.id
         route = context.route.name
         user = context.client?.user
+        node = context.client?.node ?? .none
         self.state = state
         reason = nil
         self.end = end
@@ -82,6 +85,7 @@ package final class JobReport: Sendable {
     /// A job as the store alone knows it.
     package init(_ change: JobChange, answeredWith: StandIn? = nil) {
         (id, route, user, state) = (change.id, change.route, change.user, change.state)
+        node = change.node
         (reason, end, attemptCount) = (change.reason, change.end, change.attemptCount)
         (cause, isRevived) = (change.cause, change.isRevived)
         self.answeredWith = answeredWith
@@ -108,6 +112,7 @@ package final class JobReport: Sendable {
         self.attempts = attempts ?? report.attempts
         self.permitWait = permitWait ?? report.permitWait
         (id, route, user, reason) = (report.id, report.route, report.user, report.reason)
+        node = report.node
         (cause, isRevived, isDurable) = (report.cause, report.isRevived, report.isDurable)
         (context, source, status) = (report.context, report.source, report.status)
         (sentOnceBecause, keptJob) = (report.sentOnceBecause, report.keptJob)

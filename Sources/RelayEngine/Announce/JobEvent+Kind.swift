@@ -64,6 +64,12 @@ extension JobEvent {
         return report?.user ?? context?.client?.user
     }
 
+    /// The daemon of a fleet on whose machine that is the user.
+    package var node: NodeName {
+        if case .requestRefused(let refused) = self { return refused.client?.node ?? .none }
+        return report?.node ?? context?.client?.node ?? .none
+    }
+
     package var route: String? {
         switch self {
         case .bodyFoundNoSpace(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),

@@ -7,6 +7,8 @@ import Synchronization
 package final class QueueCapacity: JobListener {
     private struct State {
         var limit = 100_000
+        /// What this daemon may let it come to until the next count: less where others may fill it as well.
+        var ceiling = 100_000
         /// Jobs that are not over, as far as is known.
         var queued = 0
         /// Room that is held for jobs on their way to disk.
@@ -15,6 +17,8 @@ package final class QueueCapacity: JobListener {
         var isKnown = false
         var told = Told()
         var users = UserQuotaMachine()
+        /// The daemon of a fleet whose users are counted here.
+        var node = NodeName.none
     }
 
     /// The numbers of jobs that were told of in all.
@@ -24,6 +28,8 @@ package final class QueueCapacity: JobListener {
     }
 
     private let state = Mutex(State())
+    /// Jobs that one of several daemons may add at least as long as there is room.
+    private static let batch = 256
 
     package init() {}
 
@@ -53,10 +59,13 @@ package final class QueueCapacity: JobListener {
     /// `userLimit` is that of one user, nil for none.
     package func configure(limit: Int, userLimit: Int? = nil) {
         state.withLock { state in
-            state.limit = limit
+            (state.limit, state.ceiling) = (limit, limit)
             state.users.configured(limit: userLimit)
         }
     }
+
+    /// Counts users of that node's machine alone.
+    func configure(users node: NodeName) { state.withLock { $0.node = node } }
 
     /// Unfinished jobs of one user at most; nil bounds nothing.
     var userLimit: Int? { state.withLock { $0.users.limit } }
@@ -64,7 +73,7 @@ package final class QueueCapacity: JobListener {
     /// Jobs that are not over, as far as is known.
     package var queued: Int { state.withLock { max(0, $0.queued) } }
 
-    var isFull: Bool { state.withLock { $0.queued + $0.reserved >= $0.limit } }
+    var isFull: Bool { state.withLock { $0.queued + $0.reserved >= $0.ceiling } }
 
     /// Whether that user may hand over no more, whatever room there is.
     func isFull(for user: UInt32?) -> Bool {
@@ -87,7 +96,7 @@ package final class QueueCapacity: JobListener {
         let count = state.withLock { state in
             let own = isBounded ? state.users.remaining(of: user) : .max
             if own < wanted { state.users.refused() }
-            let count = max(0, min(wanted, own, state.limit - state.queued - state.reserved))
+            let count = max(0, min(wanted, own, state.ceiling - state.queued - state.reserved))
             state.reserved += count
             state.users.reserve(count, of: user)
             return count
@@ -98,24 +107,24 @@ package final class QueueCapacity: JobListener {
     package func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
         case .accepted(let report): began(report.user)
-        case .changed(let report) where report.isRevived: began(report.user)
-        case .ended(let report) where report.isDurable: ended(report.user)
-        case .dropped(let report) where !report.state.isTerminal: ended(report.user)
+        case .changed(let report) where report.isRevived: began(report.user, on: report.node)
+        case .ended(let report) where report.isDurable: ended(report.user, on: report.node)
+        case .dropped(let report) where !report.state.isTerminal: ended(report.user, on: report.node)
         default: break
         }
     }
 
-    private func began(_ user: UInt32?) {
+    private func began(_ user: UInt32?, on node: NodeName = .none) {
         state.withLock { state in
-            state.users.accepted(user)
+            if node.shares(users: state.node) { state.users.accepted(user) }
             state.queued += 1
             state.told.accepted += 1
         }
     }
 
-    private func ended(_ user: UInt32?) {
+    private func ended(_ user: UInt32?, on node: NodeName) {
         state.withLock { state in
-            state.users.ended(user)
+            if node.shares(users: state.node) { state.users.ended(user) }
             // Below zero where an end is told before the beginning.
             state.queued -= 1
             state.told.ended += 1
@@ -129,9 +138,17 @@ package final class QueueCapacity: JobListener {
     ///
     /// The events keep the number right but for ends that are too many at once to be told each; so a count that may be
     /// too high only ever lowers it. It may be while room is held: a job may be on disk that is told of only now.
-    func counted(_ count: Int, since told: Told) {
+    ///
+    /// `nodes` daemons share the queue: each lets it grow by its part of the room, or by a batch, until the next count.
+    func counted(_ count: Int, since told: Told, sharedBy nodes: Int = 0) {
         state.withLock { state in
             let most = count + state.told.accepted - told.accepted
+            guard nodes == 0 else {
+                let room = max(0, state.limit - most)
+                state.ceiling = most + max(min(room, Self.batch), room / nodes)
+                (state.queued, state.isKnown) = (most, true)
+                return
+            }
             let isExact = state.told == told && state.reserved == 0
             state.queued = isExact || !state.isKnown ? most : min(state.queued, most)
             state.isKnown = true
@@ -139,12 +156,18 @@ package final class QueueCapacity: JobListener {
     }
 
     /// Whether the jobs of each user are to be counted now.
-    func beginsUserCount(_ now: Instant) -> Bool { state.withLock { $0.users.beginsCount(now) } }
+    func beginsUserCount(_ now: Instant, isShared: Bool = false) -> Bool {
+        state.withLock { $0.users.beginsCount(now, isShared: isShared) }
+    }
 
     /// The store's answer to that; nil when it gives none.
-    func counted(_ users: [UInt32?: Int]?) {
+    func counted(_ users: [UInt32?: Int]?, isShared: Bool = false) {
         state.withLock { state in
-            if let users { state.users.counted(users) } else { state.users.notCounted() }
+            if let users {
+                state.users.counted(users, isShared: isShared)
+            } else {
+                state.users.notCounted()
+            }
         }
     }
 }

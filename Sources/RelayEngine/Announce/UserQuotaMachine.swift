@@ -69,9 +69,11 @@ struct UserQuotaMachine: Sendable {
     }
 
     /// Whether the jobs are to be counted now; `counted` or `notCounted` is to follow.
-    mutating func beginsCount(_ now: Instant) -> Bool {
+    ///
+    /// Where the queue `isShared`, other daemons tell nothing: they are counted again and again.
+    mutating func beginsCount(_ now: Instant, isShared: Bool = false) -> Bool {
         let isDue = wasRefused && countedAt.map { $0.duration(to: now) >= UserQuotaMachine.pause } ?? true
-        guard limit != nil, meanwhile == nil, !isKnown || isDue else { return false }
+        guard limit != nil, meanwhile == nil, !isKnown || isDue || isShared else { return false }
         (meanwhile, wasRefused, countedAt) = (Meanwhile(), false, now)
         return true
     }
@@ -80,10 +82,13 @@ struct UserQuotaMachine: Sendable {
     ///
     /// Of the first count those that ended meanwhile are taken off, so that nobody is refused for one of them; a later
     /// one only ever lowers the number of a user of whom something was told, or whose job may be on disk untold.
-    mutating func counted(_ counts: [UInt32?: Int]) {
+    /// Where others hand jobs over as well it says more than what was told here.
+    mutating func counted(_ counts: [UInt32?: Int], isShared: Bool = false) {
         guard let meanwhile = meanwhile.take(), limit != nil, !meanwhile.isVoid else { return }
         var found = counts
-        if isKnown {
+        if isShared {
+            for (user, count) in meanwhile.accepted { found[user, default: 0] += count }
+        } else if isKnown {
             for user in Set(meanwhile.accepted.keys).union(meanwhile.ended.keys).union(reserved.keys) {
                 let most = counts[user, default: 0] + meanwhile.accepted[user, default: 0]
                 found[user] = min(queued[user, default: 0], most)

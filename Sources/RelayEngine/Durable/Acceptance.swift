@@ -273,7 +273,9 @@ package final class Acceptance: Sendable {
                 supersedeKey: admission.keeping.supersedeKey,
                 idempotencyKey: admission.keeping.idempotencyKey,
                 labels: context.options.labels,
-                submitter: context.client.map { JobRecord.Submitter(user: $0.user, unit: $0.unit) },
+                submitter: context.client.map {
+                    JobRecord.Submitter(user: $0.user, unit: $0.unit, on: $0.node)
+                },
                 mayRepeat: admission.route.mayRepeatAfterCrash(context.method, admission.fields),
                 trace: JobRecord.TraceContext(
                     parent: admission.fields[.traceparent],
@@ -340,6 +342,7 @@ extension JobReport {
                 id: id,
                 route: route,
                 user: submitter?.user,
+                on: submitter?.node ?? .none,
                 state: .queued,
                 attemptCount: past?.attempts.count ?? 0
             ),

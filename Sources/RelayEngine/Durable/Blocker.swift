@@ -5,9 +5,8 @@ import RelayRoute
 
 /// The reason that keeps a job from being delivered now.
 package struct Blocker: Sendable {
-    /// A word of the API: a `WaitReason`'s name, `running`, `due`, or `route_removed`.
+    /// A word of the API: a `WaitReason`'s name, `running`, or `due`.
     package var reason: String
-    static let routeRemoved = "route_removed"
     /// In words, safe to show; when it ends is `until`.
     package var detail: String
     /// When it goes on by itself, in milliseconds since 1970 UTC; nil when that is not known.
@@ -46,6 +45,12 @@ extension DurableJobs {
                     : "the network is constrained, and the job waits until it is not (constrained)"
             )
         }
+        if job.state == .held, job.reason == .routeRemoved {
+            return Blocker(
+                .routeRemoved,
+                "no daemon of the fleet that runs has the route \"\(job.record.route)\"; the job goes on once one has"
+            )
+        }
         if job.state == .held, job.reason != .routePaused, job.reason != .credentials {
             return Blocker(
                 .operatorHold,
@@ -53,8 +58,11 @@ extension DurableJobs {
             )
         }
         guard let entry = engine.snapshot.routes[job.record.route] else {
+            if watch.facts.routesElsewhere.contains(job.record.route) {
+                return Blocker("due", "another daemon of the fleet has its route, and sends it")
+            }
             return Blocker(
-                Blocker.routeRemoved,
+                .routeRemoved,
                 "the configuration has no route \"\(job.record.route)\" any more"
             )
         }

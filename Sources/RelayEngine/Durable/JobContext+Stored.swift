@@ -20,7 +20,7 @@ extension JobContext {
             target: record.target,
             options: options,
             client: record.submitter.map {
-                ClientIdentity(user: $0.user, process: 0, groups: [], unit: $0.unit)
+                ClientIdentity(user: $0.user, process: 0, groups: [], unit: $0.unit, on: $0.node)
             },
             memory: entry.memory,
             history: history

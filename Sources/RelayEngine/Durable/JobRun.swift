@@ -248,6 +248,7 @@ extension JobRun {
                         id: id,
                         route: record.route,
                         user: record.submitter?.user,
+                        on: record.submitter?.node ?? .none,
                         state: job.state,
                         cause: .run
                     )

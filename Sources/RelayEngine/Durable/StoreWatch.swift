@@ -19,6 +19,7 @@ package final class StoreWatch: Sendable {
         self.store = store
         self.capacity = capacity
         self.time = time
+        capacity.configure(users: store.member?.usersNode ?? .none)
     }
 
     package var counters: JobCounters { state.withLock { $0.counters } }
@@ -31,8 +32,8 @@ package final class StoreWatch: Sendable {
     func count() async throws(StoreError) -> Bool {
         let told = capacity.told
         let counters = try await store.counters(at: JobMoment(time), withDue: true)
-        capacity.counted(counters.unfinished(), since: told)
         let facts = try await store.facts()
+        capacity.counted(counters.unfinished(), since: told, sharedBy: facts.nodes)
         return state.withLock { state in
             defer { (state.counters, state.facts) = (counters, facts) }
             return state.counters != counters || state.facts.isFull != facts.isFull
@@ -41,12 +42,14 @@ package final class StoreWatch: Sendable {
 
     /// Whether the jobs of each user are to be counted now, by `countUsers`: where users have a bound, at the start and
     /// after a refusal.
-    func beginsUserCount() -> Bool { capacity.beginsUserCount(time.now()) }
+    func beginsUserCount() -> Bool { capacity.beginsUserCount(time.now(), isShared: isShared) }
+
+    private var isShared: Bool { store.member != nil }
 
     /// Asks how many jobs each user has; to be called once for each count that begins.
     func countUsers() async throws(StoreError) {
         do throws(StoreError) {
-            capacity.counted(try await store.unfinishedByUser())
+            capacity.counted(try await store.unfinishedByUser(), isShared: isShared)
         } catch {
             capacity.counted(nil)
             throw error

@@ -14,8 +14,10 @@ extension DurableJobs {
             if count > 0 { waiting[reason, default: 0] += count }
         }
         guard let entry = engine.snapshot.routes[route] else {
-            for state in [JobState.scheduled, .queued, .retrying] { count(state, as: Blocker.routeRemoved) }
-            count(.held, as: WaitReason.operatorHold.name)
+            for state in [JobState.scheduled, .queued, .retrying] {
+                count(state, as: WaitReason.routeRemoved.name)
+            }
+            count(.held, as: (watch.facts.nodes > 0 ? WaitReason.routeRemoved : .operatorHold).name)
             return waiting
         }
         let isPaused = pauses.pause(of: route) != nil

@@ -26,7 +26,9 @@ extension Troubles {
             jobs[group.route, default: [:]][group.state] = count
         }
         let history = engine.history.present
-        let unconfigured = jobs.keys.filter { snapshot.routes[$0] == nil }.sorted()
+        let unconfigured = jobs.keys
+            .filter { snapshot.routes[$0] == nil && !durable.watch.facts.routesElsewhere.contains($0) }
+            .sorted()
         var found = daemon.troubles(wall)
         for name in snapshot.routeNames + unconfigured {
             let entry = snapshot.routes[name]

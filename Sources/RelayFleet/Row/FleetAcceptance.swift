@@ -8,14 +8,19 @@ struct FleetAcceptance: Sendable {
     let job: NewJob
     /// The number of its route.
     let route: Int32
+    /// The node whose users may have handed it over.
+    let place: FleetPlace
     let created: Int64
     private(set) var standing: FleetStanding
     /// Set where it is claimed with its acceptance.
     private(set) var token: UInt64?
 
-    init(_ job: NewJob, route: Int32, created: Int64) {
+    init(_ job: NewJob, route: Int32, at place: FleetPlace, created: Int64) {
+        var job = job
+        job.record.submitter?.node = place.name
         self.job = job
         self.route = route
+        self.place = place
         self.created = created
         let runAt: Int64
         switch job.due {
@@ -61,7 +66,11 @@ struct FleetAcceptance: Sendable {
 
     /// The idempotency key as the table knows it.
     var keyHash: [UInt8]? {
-        job.idempotency.map { FleetScope(.idempotency, job.record.route, "\($0.user) \($0.key)").bytes }
+        job.idempotency.map {
+            // Callers of ports are nobody's in particular.
+            let node = $0.user == .max ? NodeName.none : place.name
+            return FleetScope(.idempotency, job.record.route, "\($0.user) \($0.key)", of: node).bytes
+        }
     }
 
     /// The row that it becomes.
@@ -76,6 +85,7 @@ struct FleetAcceptance: Sendable {
             bodyLength: job.body.length,
             standing: standing,
             record: job.record,
+            place: place.number,
             generation: token == nil ? nil : generation
         )
     }
@@ -85,10 +95,9 @@ extension FleetStatements {
     /// The statement that accepts the jobs, of which no two have the same key.
     func accept(
         _ jobs: [FleetAcceptance],
-        slot: Int16,
-        ready: Int16,
-        tally: Int16,
+        into heads: FleetHeads,
         generation: Int64,
+        by node: NodeName,
         acceptsRisk: Bool,
         at now: Int64
     ) -> PostgresStatement {
@@ -108,10 +117,14 @@ extension FleetStatements {
                 files.append(nil)
             }
         }
+        let waiting = jobs.map { Waiting($0.standing.machine, at: now) }
+        var parts = Parts(waiting)
+        if jobs.contains(where: { $0.job.idempotency != nil }) { parts.insert(.keys) }
+        if jobs.contains(where: { $0.standing.machine.expiresAt != nil }) { parts.insert(.expiries) }
         return PostgresStatement(
-            accept,
+            accept(heads, parts),
             [
-                .int16(slot), .int16(ready), .int16(tally), .bool(acceptsRisk),
+                .bool(acceptsRisk),
                 .uuids(jobs.map(\.id.bytes)),
                 .int32s(jobs.map(\.route)),
                 .int64s(jobs.map(\.created)),
@@ -119,15 +132,20 @@ extension FleetStatements {
                 .optionalInt64s(jobs.map { $0.token == nil ? nil : generation }),
                 .bytesArray(jobs.map { $0.standing.sealed(for: $0.id) }),
                 .bytesArray(
-                    jobs.map { StoredRecord($0.job.record, bodyLength: $0.job.body.length).sealed() }
+                    jobs.map {
+                        StoredRecord($0.job.record, bodyLength: $0.job.body.length, place: $0.place.number)
+                            .sealed()
+                    }
                 ),
                 .optionalBytesArray(bodies), .optionalBytesArray(files),
                 .optionalBytesArray(
-                    jobs.map { FleetContent.sealed($0.job.past?.attempts ?? [], after: 0, for: $0.id) }
+                    jobs.map {
+                        FleetContent.sealed($0.job.past?.attempts ?? [], after: 0, for: $0.id, by: node)
+                    }
                 ),
-                .int16s(jobs.map { Waiting($0.standing.machine, at: now).rawValue }),
+                .int16s(waiting.map(\.rawValue)),
                 .int64s(jobs.map(\.standing.machine.runAt)),
-                .int64s(jobs.map { ClaimTurns.party(of: $0.job.record.submitter?.user) }),
+                .int64s(jobs.map { $0.place.party(of: $0.job.record.submitter?.user) }),
                 .int16s(jobs.map { Int16(min($0.job.record.priority, 7)) }),
                 .optionalInt64s(jobs.map(\.standing.machine.expiresAt)),
                 .optionalBytesArray(jobs.map(\.keyHash)),

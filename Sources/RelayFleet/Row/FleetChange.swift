@@ -60,28 +60,48 @@ extension FleetStatements.Waiting {
 }
 
 extension FleetStatements {
-    /// The statement that makes the changes, which are of different jobs.
-    func change(_ changes: [FleetChange], ready: Int16, tally: Int16, at now: Int64) -> PostgresStatement {
+    /// The statements that make the changes, which are of different jobs: one for each slot.
+    func change(
+        _ changes: [FleetChange],
+        _ heads: FleetHeads,
+        by node: NodeName,
+        at now: Int64
+    ) -> [PostgresStatement] {
+        Dictionary(grouping: changes, by: \.before.slot).sorted { $0.key < $1.key }
+            .map { slot, changes in change(changes, of: slot, heads, by: node, at: now) }
+    }
+
+    private func change(
+        _ changes: [FleetChange],
+        of slot: Int16,
+        _ heads: FleetHeads,
+        by node: NodeName,
+        at now: Int64
+    ) -> PostgresStatement {
         let empty: [[UInt8]?] = []
-        var (attempts, actions, heads, bodies) = (empty, empty, empty, empty)
+        var (attempts, actions, answers, bodies) = (empty, empty, empty, empty)
         for change in changes {
             let id = change.before.id
             attempts.append(
-                FleetContent.sealed(change.attempts, after: change.before.standing.machine.attempts, for: id)
+                FleetContent.sealed(
+                    change.attempts,
+                    after: change.before.standing.machine.attempts,
+                    for: id,
+                    by: node
+                )
             )
             actions.append(change.action.map { [$0].sealed(at: 0) })
-            heads.append(change.answer?.sealedHead(at: 0))
+            answers.append(change.answer?.sealedHead(at: 0))
             if case .bytes(let bytes)? = change.answer?.body {
                 bodies.append(FleetContent.sealed(bytes, for: id))
             } else {
                 bodies.append(nil)
             }
         }
+        let waiting = changes.map { $0.waiting(at: now) }
         return PostgresStatement(
-            change,
+            change(slot, heads, Parts(waiting)),
             [
-                .int16(ready), .int16(tally),
-                .int16s(changes.map(\.before.slot)),
                 .int64s(changes.map(\.before.seq)),
                 .int32s(changes.map(\.n)),
                 .int16s(
@@ -91,9 +111,9 @@ extension FleetStatements {
                 ),
                 .optionalInt64s(changes.map(\.generation)),
                 .bytesArray(changes.map { $0.after.sealed(for: $0.before.id) }),
-                .optionalBytesArray(attempts), .optionalBytesArray(actions), .optionalBytesArray(heads),
+                .optionalBytesArray(attempts), .optionalBytesArray(actions), .optionalBytesArray(answers),
                 .optionalBytesArray(bodies),
-                .int16s(changes.map { $0.waiting(at: now).rawValue }),
+                .int16s(waiting.map(\.rawValue)),
                 .int64s(changes.map(\.after.machine.runAt)),
                 .int32s(changes.map(\.before.route)),
                 .int64s(changes.map(\.before.party)),
@@ -120,7 +140,9 @@ extension FleetStatements {
         var statements: [PostgresStatement] = []
         if !requests.isEmpty {
             let records = requests.map { change in
-                StoredRecord(change.before.record.expunged, bodyLength: change.before.bodyLength).sealed()
+                let row = change.before
+                return StoredRecord(row.record.expunged, bodyLength: row.bodyLength, place: row.place)
+                    .sealed()
             }
             statements.append(
                 PostgresStatement(

@@ -4,17 +4,21 @@ import RelayRecords
 
 /// Attempts and bodies as the columns keep them.
 enum FleetContent {
-    /// A body up to this length stands in the job's row; a longer one in rows of its own.
-    static let inlineLimit = 2_048
-
-    /// Attempts that follow the first `count` of a job, with their numbers.
-    static func sealed(_ attempts: [Attempt], after count: UInt32, for id: JobID) -> [UInt8]? {
+    /// Attempts that follow the first `count` of a job, with their numbers and who made them: `node` where they do not
+    /// say.
+    static func sealed(
+        _ attempts: [Attempt],
+        after count: UInt32,
+        for id: JobID,
+        by node: NodeName
+    ) -> [UInt8]? {
         guard !attempts.isEmpty else { return nil }
         var writer = RecordWriter()
         writer.add(UInt64(attempts.count))
         for (index, attempt) in attempts.enumerated() {
             writer.add(attempt.sealed(at: AttemptKey.make(0, Int(count) + index + 1)))
             writer.add(UInt64(count) + UInt64(index) + 1)
+            writer.add(attempt.node.text ?? node.text)
         }
         return writer.sealed(behind: Checksum(of: id))
     }
@@ -27,6 +31,7 @@ enum FleetContent {
             let number = Int(clamping: try reader.number())
             var attempt = try Attempt(sealed: record, at: AttemptKey.make(0, number))
             attempt.number = number
+            attempt.node = NodeName(try reader.optionalText())
             attempts.append(attempt)
         }
         return attempts

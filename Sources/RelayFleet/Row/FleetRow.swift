@@ -17,12 +17,14 @@ struct FleetRow: Sendable {
     var bodyLength: UInt64
     var standing: FleetStanding
     var record: JobRecord
+    /// The number of the node whose user handed it over.
+    var place: Int64
     /// The claim that its last change has settled.
     var settled: UInt64?
     /// The generation that has claimed it; nil of a job that does not run.
     var generation: Int64?
 
-    var party: Int64 { ClaimTurns.party(of: record.submitter?.user) }
+    var party: Int64 { FleetPlace.party(of: record.submitter?.user, at: place) }
     /// The keys by which it depends on others.
     var scopes: [FleetScope] { FleetScope.all(of: record) }
     var urgency: Int16 { Int16(min(record.priority, 7)) }
@@ -58,6 +60,7 @@ struct FleetRow: Sendable {
             id: id,
             route: record.route,
             user: record.submitter?.user,
+            on: record.submitter?.node ?? .none,
             state: machine.state,
             reason: machine.reason,
             end: machine.end,
@@ -102,6 +105,7 @@ extension FleetRow {
                 bodyLength: stored.bodyLength,
                 standing: try FleetStanding(sealed: standing, for: id),
                 record: stored.record,
+                place: stored.place,
                 generation: result.int64(row, 12)
             )
         } catch { throw .damaged("the record of job \(id)") }
@@ -119,20 +123,24 @@ extension FleetRow {
     }
 }
 
-/// The bytes of a job's column `record`: what never changes, and how long its body was.
+/// The bytes of a job's column `record`: what never changes, how long its body was, and whose user handed it over.
 struct StoredRecord: Sendable {
     var record: JobRecord
     var bodyLength: UInt64
+    var place: Int64
 
     func sealed() -> [UInt8] {
         var writer = RecordWriter()
         writer.add(bodyLength)
         record.add(to: &writer)
+        writer.add(place)
+        if place != 0 { writer.add(record.submitter?.node.text) }
         return writer.sealed(behind: Checksum(of: record.id))
     }
 
-    init(_ record: JobRecord, bodyLength: UInt64) {
+    init(_ record: JobRecord, bodyLength: UInt64, place: Int64) {
         self.record = record
+        self.place = place
         self.bodyLength = bodyLength
     }
 
@@ -140,6 +148,8 @@ struct StoredRecord: Sendable {
         var reader = try RecordReader(sealed: bytes, behind: Checksum(of: id))
         bodyLength = try reader.number()
         record = try JobRecord(from: &reader)
+        place = try reader.signed()
+        if place != 0 { record.submitter?.node = NodeName(try reader.optionalText()) }
     }
 }
 

@@ -40,50 +40,108 @@ extension FleetStatements {
         case early = 3
     }
 
-    /// Puts those of the changed rows `w` where they wait, and counts them; `$k` and `$t` are the slots' parameters.
-    private func consequences(_ k: String, _ t: String) -> String {
+    /// The tables that a batch needs besides those of the rows: a statement has no part that would do nothing.
+    struct Parts: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        static let ready = Parts(rawValue: 1)
+        static let early = Parts(rawValue: 2)
+        static let deferred = Parts(rawValue: 4)
+        static let keys = Parts(rawValue: 8)
+        static let expiries = Parts(rawValue: 16)
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init(_ waiting: [Waiting]) {
+            self = waiting.reduce(into: []) { parts, waiting in
+                switch waiting {
+                case .none: break
+                case .ready: parts.insert(.ready)
+                case .deferred: parts.insert(.deferred)
+                case .early: parts.insert(.early)
+                }
+            }
+        }
+    }
+
+    /// Puts those of the changed rows `w` where they wait, and counts them.
+    private func consequences(_ heads: FleetHeads, _ parts: Parts) -> String {
+        var tables = ""
+        if parts.contains(.ready) {
+            tables += entries("r", of: "w WHERE waiting = 1", in: heads.ready) + ", "
+        }
+        if parts.contains(.early) {
+            tables += entries("y", of: "w WHERE waiting = 3", in: Int16(FleetSchema.earlySlot)) + ", "
+        }
+        if parts.contains(.deferred) {
+            tables += """
+                d AS (INSERT INTO \(s).deferred(due, seq, n, slot, route, party, urgency, standing, minute, state)
+                SELECT due, seq, n, slot, route, party, urgency, standing, minute, state FROM w WHERE waiting = 2),
+
+                """
+        }
+        return tables
+            + tally(
+                heads,
+                """
+                SELECT route, party, was AS state, minute_was AS minute, -1 AS delta FROM w WHERE was >= 0 UNION ALL
+                SELECT route, party, state, minute_is, 1 FROM w WHERE state < \(FleetRow.movedState)
+                """
+            )
+    }
+
+    private func entries(_ name: String, of rows: String, in slot: Int16) -> String {
         """
-        r AS (INSERT INTO \(s).ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
-        SELECT CASE waiting WHEN 1 THEN \(k)::smallint ELSE \(FleetSchema.earlySlot) END, route, party, urgency,
-        due, seq, n, slot, standing, minute, state
-        FROM w WHERE waiting IN (1, 3)),
-        d AS (INSERT INTO \(s).deferred(due, seq, n, slot, route, party, urgency, standing, minute, state)
-        SELECT due, seq, n, slot, route, party, urgency, standing, minute, state FROM w WHERE waiting = 2),
-        t AS (INSERT INTO \(s).tally(k, route, party, state, minute, delta)
-        SELECT \(t)::smallint, route, party, state, minute, sum(delta) FROM (
-        SELECT route, party, was AS state, minute_was AS minute, -1 AS delta FROM w WHERE was >= 0 UNION ALL
-        SELECT route, party, state, minute_is, 1 FROM w WHERE state < \(FleetRow.movedState)) x
+        \(name) AS (INSERT INTO \(s).ready_\(slot)(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
+        SELECT \(slot), route, party, urgency, due, seq, n, slot, standing, minute, state FROM \(rows))
+        """
+    }
+
+    private func tally(_ heads: FleetHeads, _ deltas: String) -> String {
+        """
+        t AS (INSERT INTO \(s).tally_\(heads.tally)(k, route, party, state, minute, delta)
+        SELECT \(heads.tally), route, party, state, minute, sum(delta) FROM (\(deltas)) x
         GROUP BY route, party, state, minute HAVING sum(delta) <> 0)
         """
     }
 
-    /// Accepts jobs: $1 slot, $2 slot of `ready`, $3 slot of `tally`, $4 whether a risk was accepted, then arrays:
-    /// $5 ids, $6 routes, $7 created, $8 states, $9 generations, $10 standings, $11 records, $12 bodies, $13 files,
-    /// $14 attempts, $15 waiting, $16 due, $17 parties, $18 urgencies, $19 expiries, $20 hashes of keys, $21 fingerprints,
-    /// $22 how long the keys are known, $23 names of bodies in pieces.
-    var accept: String {
+    /// Accepts jobs: $1 whether a risk was accepted, then arrays: $2 ids, $3 routes, $4 created, $5 states, $6 generations,
+    /// $7 standings, $8 records, $9 bodies, $10 files, $11 attempts, $12 waiting, $13 due, $14 parties, $15 urgencies,
+    /// $16 expiries, $17 hashes of keys, $18 fingerprints, $19 how long the keys are known, $20 names of bodies in pieces.
+    func accept(_ heads: FleetHeads, _ parts: Parts) -> String {
+        let keys = parts.contains(.keys)
+        let expiries = parts.contains(.expiries)
+        return """
+            WITH a AS (SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::smallint[], $6::bigint[],
+            $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::smallint[], $13::bigint[],
+            $14::bigint[], $15::smallint[], $16::bigint[], $17::bytea[], $18::bytea[], $19::bigint[], $20::bytea[])
+            WITH ORDINALITY
+            AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
+            expires, hash, fingerprint, until, pieces, i) WHERE $1::boolean OR \(Self.isDurable)),
+            \(keys ? takeKeys : "")
+            j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, state, generation, standing, record,
+            body, file, pieces, attempts)
+            SELECT \(heads.job), nextval('\(s).seq'), id, route, created, state, generation, standing, record, body, file,
+            pieces, attempts FROM (SELECT * FROM a \(keys ? "WHERE hash IS NULL OR hash IN (SELECT hash FROM q)" : "")
+            ORDER BY i) a ON CONFLICT (id, slot) DO NOTHING RETURNING id, seq, slot),
+            w AS (SELECT a.*, j.seq, j.slot, 0 AS n, -1 AS was, (a.created / 60000)::int AS minute,
+            0 AS minute_was, (a.created / 60000)::int AS minute_is FROM j JOIN a USING (id)),
+            \(expiries ? takeExpiries : "")
+            \(consequences(heads, parts))
+            SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(Self.isDurable)
+            """
+    }
+
+    private var takeKeys: String {
         """
-        WITH a AS (SELECT * FROM unnest($5::uuid[], $6::int[], $7::bigint[], $8::smallint[], $9::bigint[],
-        $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[], $15::smallint[], $16::bigint[],
-        $17::bigint[], $18::smallint[], $19::bigint[], $20::bytea[], $21::bytea[], $22::bigint[], $23::bytea[])
-        WITH ORDINALITY
-        AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
-        expires, hash, fingerprint, until, pieces, i) WHERE $4::boolean OR \(Self.isDurable)),
         q AS (INSERT INTO \(s).key AS k(hash, id, fingerprint, until)
         SELECT hash, id, fingerprint, until FROM a WHERE hash IS NOT NULL ORDER BY hash
         ON CONFLICT (hash) DO UPDATE SET id = excluded.id, fingerprint = excluded.fingerprint, until = excluded.until
         WHERE k.until <= \(now) AND k.id <> excluded.id RETURNING hash),
-        j AS (INSERT INTO \(s).job(slot, seq, id, route, created, state, generation, standing, record, body, file,
-        pieces, attempts)
-        SELECT $1::smallint, nextval('\(s).seq'), id, route, created, state, generation, standing, record, body, file,
-        pieces, attempts FROM (SELECT * FROM a WHERE hash IS NULL OR hash IN (SELECT hash FROM q) ORDER BY i) a
-        ON CONFLICT (id, slot) DO NOTHING RETURNING id, seq, slot),
-        w AS (SELECT a.*, j.seq, j.slot, 0 AS n, -1 AS was, (a.created / 60000)::int AS minute,
-        0 AS minute_was, (a.created / 60000)::int AS minute_is FROM j JOIN a USING (id)),
-        e AS (INSERT INTO \(s).expiry(at, seq, slot) SELECT expires, seq, slot FROM w WHERE expires IS NOT NULL),
-        \(consequences("$2", "$3"))
-        SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(Self.isDurable)
         """
+    }
+
+    private var takeExpiries: String {
+        "e AS (INSERT INTO \(s).expiry(at, seq, slot) SELECT expires, seq, slot FROM w WHERE expires IS NOT NULL),"
     }
 
     /// The jobs that idempotency keys stand for: $1 hashes; one of which it is settled that it is not there has none.
@@ -91,28 +149,27 @@ extension FleetStatements {
         "SELECT hash, id, fingerprint FROM \(s).key WHERE hash = ANY($1::bytea[]) AND until > 0"
     }
 
-    /// Changes jobs: $1 slot of `ready`, $2 slot of `tally`, then arrays: $3 slots, $4 seqs, $5 numbers, $6 states,
-    /// $7 generations, $8 standings, $9 attempts, $10 actions, $11 heads and $12 bodies of answers, $13 waiting, $14 due,
-    /// $15 routes, $16 parties, $17 urgencies, $18 states before, $19 minutes of acceptance, $20 and $21 those under which
-    /// they were counted before and are from now on, $22 names of answers' bodies in pieces,
-    /// $23 the claims that are settled with them.
+    /// Changes jobs of a slot, by arrays: $1 seqs, $2 numbers, $3 states, $4 generations, $5 standings, $6 attempts,
+    /// $7 actions, $8 heads and $9 bodies of answers, $10 waiting, $11 due, $12 routes, $13 parties, $14 urgencies, $15 states
+    /// before, $16 minutes of acceptance, $17 and $18 those under which they were counted before and are from now on,
+    /// $19 names of answers' bodies in pieces, $20 the claims that are settled with them.
     ///
     /// It tells of those that were changed: of the others a later change is known.
-    var change: String {
+    func change(_ slot: Int16, _ heads: FleetHeads, _ parts: Parts) -> String {
         """
-        WITH a AS (SELECT * FROM unnest($3::smallint[], $4::bigint[], $5::int[], $6::smallint[], $7::bigint[],
-        $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::smallint[], $14::bigint[], $15::int[],
-        $16::bigint[], $17::smallint[], $18::smallint[], $19::int[], $20::int[], $21::int[], $22::bytea[],
-        $23::bigint[])
-        AS a(slot, seq, n, state, generation, standing, attempts, action, head, body, waiting, due, route, party, urgency,
+        WITH a AS (SELECT \(slot)::smallint AS slot, a.* FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::bigint[],
+        $5::bytea[], $6::bytea[], $7::bytea[], $8::bytea[], $9::bytea[], $10::smallint[], $11::bigint[], $12::int[],
+        $13::bigint[], $14::smallint[], $15::smallint[], $16::int[], $17::int[], $18::int[], $19::bytea[],
+        $20::bigint[])
+        AS a(seq, n, state, generation, standing, attempts, action, head, body, waiting, due, route, party, urgency,
         was, minute, minute_was, minute_is, pieces, token)),
-        l AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, token, standing, attempts, action, head,
+        l AS (INSERT INTO \(s).change_\(slot)(slot, seq, n, at, state, generation, token, standing, attempts, action, head,
         body, pieces)
         SELECT slot, seq, n, \(now), state, generation, token, standing, attempts, action, head, body, pieces
-        FROM (SELECT * FROM a ORDER BY slot, seq) a ON CONFLICT (seq, n, slot) DO NOTHING RETURNING slot, seq),
-        w AS (SELECT a.* FROM a JOIN l USING (slot, seq)),
-        \(consequences("$1", "$2"))
-        SELECT slot, seq, \(now) FROM l
+        FROM (SELECT * FROM a ORDER BY seq) a ON CONFLICT (seq, n, slot) DO NOTHING RETURNING seq),
+        w AS (SELECT a.* FROM a JOIN l USING (seq)),
+        \(consequences(heads, parts))
+        SELECT seq, \(now) FROM l
         """
     }
 }
@@ -120,66 +177,86 @@ extension FleetStatements {
 // MARK: Claims
 
 extension FleetStatements {
-    /// Claims jobs of a route: $1 route, $2 generation, $3 first token, $4 upstream, $5 slot of `tally`, then arrays:
-    /// $6 parties, $7 urgencies, $8 how many, $9 due from.
-    var claim: String {
+    /// Claims jobs of a route: $1 route, $2 generation, $3 first token, $4 upstream, then arrays: $5 parties, $6 urgencies,
+    /// $7 how many, $8 due from.
+    ///
+    /// Unless it is far it claims jobs only of the slot that takes them now, by entries there: their tables have names, and of
+    /// all others none is opened. A body is left out where those before it fill a batch.
+    func claim(_ heads: FleetHeads, isFar: Bool) -> String {
+        let (job, change, ready) =
+            isFar
+            ? ("job", "change", "ready") : ("job_\(heads.job)", "change_\(heads.job)", "ready_\(heads.ready)")
+        return """
+            WITH p AS (SELECT * FROM unnest($5::bigint[], $6::smallint[], $7::int[], $8::bigint[]) WITH ORDINALITY
+            AS p(party, urgency, most, low, turn)),
+            r AS MATERIALIZED (SELECT r.*, p.turn FROM p, LATERAL (SELECT r.slot, r.seq, r.n, r.due, r.standing, r.minute,
+            r.party, r.state FROM \(s).\(ready) r WHERE r.route = $1 AND r.party = p.party AND r.urgency = p.urgency
+            AND r.due <= \(now) AND r.due >= p.low \(isFar ? "" : "AND r.slot = \(heads.job)")
+            AND NOT EXISTS (SELECT FROM \(s).\(change) c WHERE c.slot = r.slot AND c.seq = r.seq AND c.n > r.n)
+            ORDER BY r.due, r.seq LIMIT p.most FOR UPDATE OF r SKIP LOCKED) r),
+            l AS (INSERT INTO \(s).\(change)(slot, seq, n, at, state, generation, token, upstream, standing)
+            SELECT slot, seq, n + 1, \(now), 2, $2, $3 + row_number() OVER (ORDER BY slot, seq) - 1, $4, standing FROM r
+            ORDER BY slot, seq ON CONFLICT (seq, n, slot) DO NOTHING
+            RETURNING slot, seq, n, at, state, generation, token, upstream, standing),
+            \(tally(heads, """
+            SELECT $1::int AS route, r.party, r.state, r.minute, -1 AS delta FROM l JOIN r USING (slot, seq) UNION ALL
+            SELECT $1, r.party, 2, r.minute, 1 FROM l JOIN r USING (slot, seq)
+            """))
+            SELECT \(FleetRow.columns), CASE WHEN sum(octet_length(j.body)) OVER (ORDER BY r.turn, r.due, c.seq)
+            <= \(batchBytes) THEN j.body END, j.file, r.due, r.turn, \(now)
+            FROM l c JOIN r USING (slot, seq) JOIN \(s).\(job) j ON j.slot = c.slot AND j.seq = c.seq
+            ORDER BY r.turn, r.due, c.seq
+            """
+    }
+
+    /// Takes away the first entry of a line, which cannot be claimed: $1 route, $2 party, $3 urgency, $4 due from.
+    var forget: String {
         """
-        WITH p AS (SELECT * FROM unnest($6::bigint[], $7::smallint[], $8::int[], $9::bigint[]) WITH ORDINALITY
-        AS p(party, urgency, most, low, turn)),
-        r AS MATERIALIZED (SELECT r.*, p.turn FROM p, LATERAL (SELECT r.slot, r.seq, r.n, r.due, r.standing, r.minute,
-        r.party, r.state FROM \(s).ready r WHERE r.route = $1 AND r.party = p.party AND r.urgency = p.urgency
-        AND r.due <= \(now) AND (r.due >= p.low OR r.k = \(FleetSchema.earlySlot)) AND \(isGood("r"))
-        ORDER BY r.due, r.seq LIMIT p.most FOR UPDATE OF r SKIP LOCKED) r),
-        l AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, token, upstream, standing)
-        SELECT slot, seq, n + 1, \(now), 2, $2, $3 + row_number() OVER (ORDER BY slot, seq) - 1, $4, standing FROM r
-        ORDER BY slot, seq ON CONFLICT (seq, n, slot) DO NOTHING
-        RETURNING slot, seq, n, at, state, generation, token, upstream, standing),
-        t AS (INSERT INTO \(s).tally(k, route, party, state, minute, delta)
-        SELECT $5::smallint, $1, party, state, minute, sum(delta) FROM (
-        SELECT r.party, r.state, r.minute, -1 AS delta FROM l JOIN r USING (slot, seq) UNION ALL
-        SELECT r.party, 2, r.minute, 1 FROM l JOIN r USING (slot, seq)) x GROUP BY party, state, minute)
-        SELECT \(FleetRow.columns), j.body, j.file, r.due, r.turn, \(now)
-        FROM l c JOIN r USING (slot, seq) JOIN \(s).job j ON j.slot = c.slot AND j.seq = c.seq
-        ORDER BY r.turn, r.due, c.seq
+        WITH x AS (SELECT r.due, r.seq, r.n FROM \(s).ready r WHERE route = $1 AND party = $2 AND urgency = $3
+        AND due <= \(now) AND due >= $4 AND \(isGood("r")) ORDER BY due, seq LIMIT 1)
+        DELETE FROM \(s).ready r USING x WHERE route = $1 AND party = $2 AND urgency = $3 AND r.due = x.due
+        AND r.seq = x.seq AND r.n = x.n RETURNING slot, r.seq
         """
     }
 
-    /// The lines of a route that have something: $1 route.
+    /// The lines of a route that have something, and from when on one of them has entries that were due before they were
+    /// made: $1 route.
     var lines: String {
         """
         WITH RECURSIVE l AS (
         (SELECT party, urgency FROM \(s).ready WHERE route = $1 ORDER BY party, urgency LIMIT 1)
         UNION ALL SELECT n.party, n.urgency FROM l, LATERAL (SELECT party, urgency FROM \(s).ready
         WHERE route = $1 AND (party, urgency) > (l.party, l.urgency) ORDER BY party, urgency LIMIT 1) n)
-        SELECT party, urgency FROM l LIMIT 4096
+        SELECT party, urgency, (SELECT min(due) FROM \(s).ready_\(FleetSchema.earlySlot) y WHERE y.route = $1
+        AND y.party = l.party AND y.urgency = l.urgency), \(now) FROM l LIMIT 4096
         """
     }
 
-    /// Moves to `ready` what is due, and wakes what was scheduled: $1 slot of `ready`, $2 slot of `tally`, $3 due from,
-    /// $4 how many.
+    /// Moves to `ready` what is due, and wakes what was scheduled: $1 due from, $2 how many.
     ///
-    /// It tells of each route how many may be claimed; and at last, without a route, of how many entries it has taken, the
-    /// last that was due, and when the next is.
-    var promote: String {
+    /// It tells of each line how many may be claimed and when the first and the last was due, and whether in other slots than
+    /// those that take what comes; and at last, without a route, of how many entries it has taken, the last that was due, and
+    /// when the next is. An entry whose job has changed since then is moved as well: a claim passes it over.
+    func promote(_ heads: FleetHeads) -> String {
         """
         WITH d AS (DELETE FROM \(s).deferred WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(s).deferred
-        WHERE due <= \(now) AND due >= $3 ORDER BY due LIMIT $4 FOR UPDATE SKIP LOCKED)) RETURNING *),
-        v AS (SELECT * FROM d WHERE \(isGood("d"))),
+        WHERE due <= \(now) AND due >= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING *),
         u AS (INSERT INTO \(s).change(slot, seq, n, at, state, standing)
-        SELECT slot, seq, n + 1, \(now), 1, standing FROM v WHERE state = 0 ON CONFLICT (seq, n, slot) DO NOTHING
+        SELECT slot, seq, n + 1, \(now), 1, standing FROM d WHERE state = 0 ON CONFLICT (seq, n, slot) DO NOTHING
         RETURNING slot, seq),
-        w AS (SELECT v.*, u.seq IS NOT NULL AS woken FROM v LEFT JOIN u USING (slot, seq)
-        WHERE state <> 0 OR u.seq IS NOT NULL),
-        t AS (INSERT INTO \(s).tally(k, route, party, state, minute, delta)
-        SELECT $2::smallint, route, party, x.state, minute, sum(delta) FROM w,
-        LATERAL (VALUES (0, -1), (1, 1)) x(state, delta) WHERE woken GROUP BY route, party, x.state, minute),
-        r AS (INSERT INTO \(s).ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
-        SELECT CASE WHEN due < \(now) - \(Waiting.lateness) THEN \(FleetSchema.earlySlot) ELSE $1::smallint END,
-        route, party, urgency, due, seq, n + woken::int, slot, standing, minute,
-        CASE WHEN woken THEN 1 ELSE state END FROM (SELECT * FROM w ORDER BY due, seq) w RETURNING route)
-        SELECT route, count(*), NULL::bigint, NULL::bigint, \(now) FROM r GROUP BY route
+        w AS MATERIALIZED (SELECT due, d.seq, n + (u.seq IS NOT NULL)::int AS n, d.slot, route, party, urgency, standing,
+        minute, CASE WHEN u.seq IS NULL THEN state ELSE 1 END AS state, u.seq IS NOT NULL AS woken,
+        due < \(now) - \(Waiting.lateness) AS early
+        FROM d LEFT JOIN u USING (slot, seq) WHERE state <> 0 OR u.seq IS NOT NULL ORDER BY due, seq),
+        \(tally(heads, """
+        SELECT route, party, x.state, minute, x.delta FROM w, LATERAL (VALUES (0, -1), (1, 1)) x(state, delta) WHERE woken
+        """)),
+        \(entries("r", of: "w WHERE NOT early", in: heads.ready)),
+        \(entries("y", of: "w WHERE early", in: Int16(FleetSchema.earlySlot)))
+        SELECT route, count(*), min(due), max(due), \(now), party, urgency, bool_or(early OR slot <> \(heads.job)) FROM w
+        GROUP BY route, party, urgency
         UNION ALL SELECT NULL, (SELECT count(*) FROM d), (SELECT max(due) FROM d),
-        (SELECT min(due) FROM \(s).deferred WHERE due > \(now)), \(now)
+        (SELECT min(due) FROM \(s).deferred WHERE due > \(now)), \(now), NULL, NULL, NULL
         """
     }
 }
@@ -200,11 +277,22 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs from a position on: $1 after, $2 how many.
+    /// Jobs from a position on: $1 after, $2 how many, $3 up to.
     var oldest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 ORDER BY seq LIMIT $2) j \(lastChange)
-        ORDER BY j.seq
+        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j
+        \(lastChange) ORDER BY j.seq
+        """
+    }
+
+    /// The transactions that accept jobs, of those of $1 or of all: each has the lock before it has a position.
+    var accepting: String {
+        """
+        SELECT string_agg(virtualtransaction, ',') FROM pg_locks WHERE locktype = 'relation' AND granted
+        AND relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = '\(s).job'::regclass
+        UNION SELECT '\(s).job'::regclass) AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND ($1 = '' OR virtualtransaction = ANY(string_to_array($1, ',')))
         """
     }
 

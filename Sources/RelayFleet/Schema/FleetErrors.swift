@@ -30,6 +30,8 @@ extension StoreError {
             self = .away(call, "a table is missing; run `waystation store migrate`")
         case "25006"?:
             self = .away(call, "the server takes no writes: it is a standby, or has become one")
+        case "57P01"?, "57P02"?, "57P03"?:
+            self = .away(call, "the server stops, or starts and takes nothing yet")
         case "55P03"?:
             self = .away(call, "a table is locked by somebody else; see pg_locks for who")
         case "XX001"?, "XX002"?:

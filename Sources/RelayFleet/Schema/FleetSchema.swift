@@ -12,7 +12,7 @@ package struct FleetSchema: Sendable {
     /// How many slots the rings have.
     package struct Slots: Hashable, Sendable {
         package var job = 16
-        package var ready = 8
+        package var ready = 4
         package var tally = 4
 
         package init() {}
@@ -53,6 +53,10 @@ extension FleetSchema {
             "CREATE TABLE IF NOT EXISTS \(name).version(version int NOT NULL, oldest int NOT NULL)",
             """
             CREATE TABLE IF NOT EXISTS \(name).route(
+            id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE)
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS \(name).home(
             id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE)
             """,
             """

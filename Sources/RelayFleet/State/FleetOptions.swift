@@ -3,6 +3,8 @@ package import RelayPostgres
 /// How a node reaches its database, and by which name it is known there.
 package struct FleetOptions: Sendable {
     package var database: PostgresSettings
+    /// A way past a pooler, on which hints are heard.
+    package var direct: PostgresSettings?
     /// The name of the node, one of its kind.
     package var node: String
     /// A random text that lies beside the lock file of the state directory: who has it is the node.
@@ -10,6 +12,8 @@ package struct FleetOptions: Sendable {
     /// The id of the machine, for words.
     package var machine: String
     package var version: String
+    /// Whether a number is the same user on the machine of each node.
+    package var sharesUsers = false
     package var lease: Duration = .seconds(30)
     /// Connections at most.
     package var connections = 4

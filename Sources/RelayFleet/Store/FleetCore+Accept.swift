@@ -10,9 +10,8 @@ struct PendingAcceptance {
 }
 
 extension FleetCore {
-    /// Jobs of one statement at most, and the bytes of their bodies at which it takes no more.
+    /// Jobs of one statement at most.
     private static let batch = 256
-    private static let batchBytes = 1 << 20
 
     func offer(_ pending: PendingAcceptance) {
         do throws(StoreError) { try checkOpen() } catch { return pending.told(.failure(error)) }
@@ -36,7 +35,7 @@ extension FleetCore {
                 }
                 do throws(StoreError) {
                     let route = try await number(of: job.record.route)
-                    jobs.append(FleetAcceptance(job, route: route, created: now))
+                    jobs.append(FleetAcceptance(job, route: route, at: place, created: now))
                 } catch { answers[job.record.id] = .failure(error) }
             }
             let known = jobs.filter(\.job.lacksCapacity)
@@ -60,9 +59,9 @@ extension FleetCore {
     private func nextBatch() -> [PendingAcceptance] {
         var (batch, rest, seen, bytes) = ([PendingAcceptance](), [PendingAcceptance](), Set<[UInt8]>(), 0)
         for pending in accepting.take(2 * Self.batch) {
-            let job = FleetAcceptance(pending.job, route: 0, created: 0)
+            let job = FleetAcceptance(pending.job, route: 0, at: place, created: 0)
             let own = Set(job.scopes.map(\.bytes) + [job.keyHash, job.id.bytes].compactMap(\.self))
-            if batch.count < Self.batch, bytes < Self.batchBytes, seen.isDisjoint(with: own) {
+            if batch.count < Self.batch, bytes < batchBytes, seen.isDisjoint(with: own) {
                 batch.append(pending)
                 bytes += Int(clamping: pending.job.body.length)
             } else {
@@ -111,8 +110,8 @@ extension FleetCore {
         }
         let round = beginAcceptance()
         defer { endAcceptance(round) }
-        acceptSlot = jobHead
-        let (slot, sent, statementTimeout) = (jobHead, steady, options.statementTimeout)
+        acceptSlot = heads.job
+        let (slot, sent, statementTimeout) = (heads.job, steady, options.statementTimeout)
         let batch = statementsToAccept(jobs, in: slot)
         let results = try await pool.borrow("keep the job") { connection throws(PostgresError) in
             try await connection.run(batch, within: statementTimeout)
@@ -138,12 +137,13 @@ extension FleetCore {
 
     func statementsToAccept(_ jobs: [FleetAcceptance], in slot: Int16) -> [PostgresStatement] {
         let hashes = jobs.compactMap(\.keyHash)
+        var heads = heads
+        heads.job = slot
         let accept = statements.accept(
             jobs,
-            slot: slot,
-            ready: readyHead,
-            tally: tallyHead,
+            into: heads,
             generation: generation,
+            by: node,
             acceptsRisk: options.acceptsRisk,
             at: now
         )

@@ -171,12 +171,38 @@ extension FleetCore {
     ) async throws(StoreError) -> RunAdvance? {
         guard let old = try await run(number), old.state == .running else { return nil }
         // An action finds nothing to do on a job that has had it: a page that two nodes act on has the effect of one.
-        let report = try await apply(old.order(step))
+        var report = try await apply(old.order(step))
         var run = old
         run.add(report, at: now)
-        guard try await replace(old, run) else { return nil }
+        if try await !replace(old, run) {
+            // Another node has counted the page; the jobs that this one has changed are still to be counted.
+            guard report.changed > 0, let counted = try await self.run(number) else { return nil }
+            let changes = report.changes
+            report = ActionReport()
+            report.changes = changes
+            run = try await revise(counted) {
+                $0.count.add(report)
+                $0.count.matched = max($0.count.matched, $0.count.changed)
+            }
+        }
         try await forgetRuns()
         return RunAdvance(run, report)
+    }
+
+    /// Changes the record of a run, whoever else does so at the same time.
+    private func revise(
+        _ run: ActionRun,
+        _ change: (inout ActionRun) -> Void
+    ) async throws(StoreError) -> ActionRun {
+        var old = run
+        while true {
+            var run = old
+            change(&run)
+            run.version += 1
+            if try await replace(old, run) { return run }
+            guard let other = try await self.run(run.number) else { return run }
+            old = other
+        }
     }
 
     func end(

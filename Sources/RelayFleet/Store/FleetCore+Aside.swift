@@ -64,7 +64,7 @@ extension FleetCore {
                         .int32s(damaged.map { $0.n + 1 }), .int32s(damaged.map(\.route)),
                         .int16s(damaged.map(\.state)),
                         .int32s(damaged.map { Int32(clamping: $0.created / 60_000) }),
-                        .bytesArray(standings), .int16(tallyHead),
+                        .bytesArray(standings), .int16(heads.tally),
                     ]
                 )
             ]

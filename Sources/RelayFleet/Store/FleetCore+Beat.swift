@@ -26,9 +26,11 @@ extension FleetCore {
                 }
                 lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
+                    listen()
                     try await hear()
                     try await look()
                     try await takeOver()
+                    try await lookAtSnapshots()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
             } catch { trouble(error) }
@@ -68,7 +70,7 @@ extension FleetCore {
                     """,
                     [
                         .text(options.node), .int64(generation), .int64(floor),
-                        .int32s(Array(servedRoutes.compactMap { routes[$0] })),
+                        .int32s(servedNumbers),
                     ]
                 )
             ]
@@ -76,6 +78,7 @@ extension FleetCore {
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
         lease.renewed(sent: sent)
+        renewedAt = Instant(nanoseconds: asked * 1_000_000)
     }
 
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
@@ -160,9 +163,10 @@ extension FleetCore {
                 let name = routeNames[route]
             else { continue }
             // Where lines are known nobody has to look: a claim finds out.
-            if lines[route]?.low.isEmpty != false {
+            if lines[route]?.isEmpty != false {
                 guard try await hasWork(route) else { continue }
                 lines[route, default: FleetLines()].rescanAt = 0
+                lines[route]?.deepAt = 0
             }
             // How many wait is not known, nor whether who claims knows of any: it was told once, and may have got none.
             fresh[name] = FreshWork(hasDates: true)
@@ -224,16 +228,26 @@ extension FleetCore {
             "wake jobs",
             [
                 PostgresStatement(
-                    statements.promote,
-                    [.int16(readyHead), .int16(tallyHead), .int64(floor), .int64(Self.promoted)]
+                    statements.promote(heads),
+                    [.int64(floor), .int64(Self.promoted)]
                 )
             ]
         )[0]
         var (taken, fresh): (Int64, [String: FreshWork]) = (0, [:])
         for row in 0..<result.count {
             observe(result.int64(row, 4), sent: sent)
-            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }) {
-                lines[route, default: FleetLines()].rescanAt = 0
+            if let route = result.int64(row, 0).map({ Int32(clamping: $0) }),
+                let party = result.int64(row, 5),
+                let urgency = result.int64(row, 6), let first = result.int64(row, 2),
+                let last = result.int64(row, 3)
+            {
+                lines[route, default: FleetLines()]
+                    .wake(
+                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
+                        from: first,
+                        to: last,
+                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
+                    )
                 if let name = routeNames[route] {
                     fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
                 }

@@ -118,9 +118,11 @@ extension FleetCore {
         }
         facts.commits += 1
         var seqs: Set<Int64> = []
-        for row in 0..<results[0].count {
-            observe(results[0].int64(row, 2), sent: sent)
-            if let seq = results[0].int64(row, 1) { seqs.insert(seq) }
+        for result in results.prefix(Set(changes.map(\.before.slot)).count) {
+            for row in 0..<result.count {
+                observe(result.int64(row, 1), sent: sent)
+                if let seq = result.int64(row, 0) { seqs.insert(seq) }
+            }
         }
         let applied = changes.filter { seqs.contains($0.before.seq) }
         var fresh: [String: FreshWork] = [:]

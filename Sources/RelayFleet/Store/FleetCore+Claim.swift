@@ -4,8 +4,10 @@ import RelayPostgres
 import RelayRecords
 
 extension FleetCore {
-    /// Milliseconds for which an entry may be committed later than one that is due after it, beside how late it may be made.
-    private static let slack = FleetStatements.Waiting.lateness + 100
+    /// Milliseconds for which an entry that nobody here has heard of may be committed after it was due.
+    private static let unheard: Int64 = 2_000
+    /// Milliseconds after which all lines are looked through from the start, for what was committed later than that.
+    private static let deep: Int64 = 30_000
     /// Milliseconds after which all entries of a route are looked at again.
     private static let rescan: Int64 = 5_000
 
@@ -18,7 +20,7 @@ extension FleetCore {
 
     /// Whether a job that comes now may be claimed with its acceptance: nothing else of its route waits, as far as is known.
     func mayClaimNew(_ route: Int32) -> Bool {
-        !isClosing && lease.maySend(at: options.clock()) && lines[route]?.low.isEmpty != false
+        !isClosing && lease.maySend(at: options.clock()) && lines[route]?.isEmpty != false
             && nextDeferred ?? .max > now
     }
 
@@ -30,13 +32,20 @@ extension FleetCore {
         let machine = row.standing.machine
         guard machine.isAwaited else { return }
         let now = now
-        if FleetStatements.Waiting(machine, at: now) == .deferred {
+        let waiting = FleetStatements.Waiting(machine, at: now)
+        if waiting == .deferred {
             nextDeferred = min(nextDeferred ?? .max, machine.runAt)
             deferredFloor = min(deferredFloor, machine.runAt)
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
         } else {
-            lines[row.route, default: FleetLines()].wake(row.party, row.urgency, at: min(machine.runAt, now))
+            lines[row.route, default: FleetLines()]
+                .wake(
+                    FleetLines.Line(party: row.party, urgency: row.urgency),
+                    at: min(machine.runAt, now),
+                    isFar: waiting == .early || row.slot != heads.job || steady < headsSettleAt
+                )
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
+            hint(row.route)
         }
     }
 
@@ -51,8 +60,8 @@ extension FleetCore {
         var given: [FleetLines.Line: [Claim]] = [:]
         let limit = min(limit, FleetLines.most)
         do throws(StoreError) {
-            while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count)) {
-                let found = try await claim(number, plan, upstream: upstream)
+            while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count), at: steady) {
+                let (found, plan) = try await claim(number, plan, upstream: upstream)
                 for (index, line) in plan.lines.enumerated() {
                     let own = found.filter { $0.turn == index }
                     for claim in own {
@@ -60,11 +69,7 @@ extension FleetCore {
                             given[line, default: []].append(claim)
                         }
                     }
-                    lines[number]?.settle(
-                        line,
-                        isEmpty: own.count < plan.counts[index],
-                        low: (own.last?.due).map { $0 - Self.slack }
-                    )
+                    lines[number]?.settle(plan, index, found: own.count, last: own.last?.due, at: steady)
                 }
             }
         } catch {
@@ -116,12 +121,20 @@ extension FleetCore {
             [PostgresStatement(statements.lines, [.int32(route)])]
         )
         var known = lines[route] ?? FleetLines()
-        known.forget()
-        for row in 0..<results[0].count {
-            if let party = results[0].int64(row, 0), let urgency = results[0].int64(row, 1) {
-                known.wake(party, Int16(clamping: urgency), at: .min)
-            }
+        let result = results[0]
+        let time = result.count > 0 ? result.int64(0, 3) ?? now : now
+        let isDeep = steady >= known.deepAt
+        let from = isDeep ? .min : known.lookedAt - Self.unheard
+        var found: Set<FleetLines.Line> = []
+        for row in 0..<result.count {
+            guard let party = result.int64(row, 0), let urgency = result.int64(row, 1) else { continue }
+            let line = FleetLines.Line(party: party, urgency: Int16(clamping: urgency))
+            found.insert(line)
+            known.wake(line, from: min(from, result.int64(row, 2) ?? .max), to: time, isFar: true)
         }
+        known.keep(found)
+        if isDeep { known.deepAt = steady + Self.deep }
+        known.lookedAt = time
         known.rescanAt = steady + Self.rescan
         lines[route] = known
     }
@@ -130,35 +143,97 @@ extension FleetCore {
         let row: FleetRow
         /// As it stood before.
         let before: FleetStanding
-        let body: [UInt8]?
+        var body: [UInt8]?
         let file: [UInt8]?
         let due: Int64
         let turn: Int
     }
 
+    /// Claims by the plan; where the server refuses it for one job, by half of it, down to that job, which is put aside.
+    ///
+    /// - Returns: the claims, and the plan by which they were made.
     private func claim(
         _ route: Int32,
         _ plan: FleetLines.Plan,
         upstream: String
-    ) async throws(StoreError) -> [Claimed] {
-        let sent = steady
+    ) async throws(StoreError) -> ([Claimed], FleetLines.Plan) {
+        var plan = plan
+        while true {
+            let (result, sent): (PostgresResult, Int64)
+            do throws(PostgresError) { (result, sent) = try await claimRound(route, plan, upstream) } catch {
+                guard error.blamesRow else { throw StoreError("claim jobs", error) }
+                if let half = plan.half { plan = half } else { try await putAsideFirst(route, plan, error) }
+                continue
+            }
+            return (try await take(result, sent: sent), plan)
+        }
+    }
+
+    /// Sends the claim; where its reply is lost, jobs may be claimed that nobody here knows of.
+    private func claimRound(
+        _ route: Int32,
+        _ plan: FleetLines.Plan,
+        _ upstream: String
+    ) async throws(PostgresError) -> (PostgresResult, sent: Int64) {
+        let (sent, statementTimeout) = (steady, options.statementTimeout)
         claimsUnderWay += 1
         defer { claimsUnderWay -= 1 }
-        let results = try await claimRound(
+        let statement = PostgresStatement(
+            statements.claim(heads, isFar: plan.isFar),
             [
-                PostgresStatement(
-                    statements.claim,
-                    [
-                        .int32(route), .int64(generation),
-                        .int64(Int64(bitPattern: takeTokens(plan.counts.reduce(0, +)))), .text(upstream),
-                        .int16(tallyHead), .int64s(plan.lines.map(\.party)),
-                        .int16s(plan.lines.map(\.urgency)),
-                        .int32s(plan.counts.map { Int32($0) }), .int64s(plan.lows),
-                    ]
-                )
+                .int32(route), .int64(generation),
+                .int64(Int64(bitPattern: takeTokens(plan.counts.reduce(0, +)))), .text(upstream),
+                .int64s(plan.lines.map(\.party)),
+                .int16s(plan.lines.map(\.urgency)),
+                .int32s(plan.counts.map { Int32($0) }), .int64s(plan.lows),
             ]
         )
-        let result = results[0]
+        do throws(PostgresError) {
+            return try await pool.borrow("claim jobs") { connection throws(PostgresError) in
+                (try await connection.run([statement], within: statementTimeout)[0], sent)
+            }
+        } catch {
+            mayHoldUnknown = mayHoldUnknown || !error.blamesRow
+            throw error
+        }
+    }
+
+    /// Puts aside the first job of a line, of which the server refuses a claim.
+    private func putAsideFirst(
+        _ route: Int32,
+        _ plan: FleetLines.Plan,
+        _ error: PostgresError
+    ) async throws(StoreError) {
+        guard let line = plan.lines.first, let low = plan.lows.first else { return }
+        let result = try await write(
+            "put a job aside",
+            [
+                PostgresStatement(
+                    statements.forget,
+                    [.int32(route), .int64(line.party), .int16(line.urgency), .int64(low)]
+                )
+            ]
+        )[0]
+        guard let slot = result.int64(0, 0), let seq = result.int64(0, 1) else {
+            throw StoreError("claim jobs", error)
+        }
+        let found = try await round(
+            "put a job aside",
+            [PostgresStatement(statements.bySeq, [.int16s([Int16(clamping: slot)]), .int64s([seq])])]
+        )[0]
+        let ended = try await change(all(found)) { row, _ in
+            var after = row.standing
+            return after.machine.quarantine(now: self.now) ? FleetChange(row, after) : nil
+        }
+        facts.corruptRecords += 1
+        for change in ended {
+            events.notice("job \(change.row.id) is put aside: it cannot be claimed: \(error.message)")
+        }
+        if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
+    }
+
+    /// Takes up the jobs that a claim has got.
+    private func take(_ result: PostgresResult, sent: Int64) async throws(StoreError) -> [Claimed] {
         var (claims, damaged) = ([Claimed](), [Damaged]())
         let column = FleetRow.columnCount
         for index in 0..<result.count {
@@ -185,14 +260,27 @@ extension FleetCore {
         }
         // Nobody claims them again, whether that succeeds now or with a takeover.
         try? await putAside(damaged)
+        try await addBodies(&claims)
         return claims
     }
 
-    /// Sends the claim; where its reply is lost, jobs may be claimed that nobody here knows of.
-    private func claimRound(_ batch: [PostgresStatement]) async throws(StoreError) -> [PostgresResult] {
-        do throws(StoreError) { return try await round("claim jobs", batch) } catch {
-            mayHoldUnknown = true
-            throw error
+    /// Reads the bodies that the reply to the claim has left out.
+    private func addBodies(_ claims: inout [Claimed]) async throws(StoreError) {
+        var left = FleetQueue<Int>()
+        for (index, claim) in claims.enumerated()
+        where claim.body == nil && claim.file == nil && claim.row.standing.hasBody { left.add(index) }
+        while !left.isEmpty {
+            let batch = left.take(.max, within: batchBytes) { Int(clamping: claims[$0].row.bodyLength) }
+            let results = try await round(
+                "read bodies",
+                batch.map { index in
+                    let row = claims[index].row
+                    return PostgresStatement(statements.body, [.int16(row.slot), .int64(row.seq)])
+                }
+            )
+            for (index, result) in zip(batch, results) where result.count > 0 {
+                claims[index].body = result.bytes(0, 0)
+            }
         }
     }
 

@@ -38,6 +38,8 @@ extension FleetCore {
         isClosing = true
         for pending in accepting.take(.max) { pending.told(.failure(.closed)) }
         for pending in settling.take(.max) { pending.told(.failure(.closed)) }
+        hinting?.close()
+        listening?.close()
         pool.close()
     }
 }

@@ -34,6 +34,13 @@ extension FleetCore {
                         """ : "SELECT 0, 0 WHERE false"
                 ),
                 PostgresStatement("SELECT id, name FROM \(s).route"),
+                PostgresStatement(
+                    """
+                    SELECT name, array_to_string(routes, ',') FROM \(s).node
+                    WHERE until >= \(statements.now) OR name = $1
+                    """,
+                    [.text(options.node)]
+                ),
             ]
         )
         for row in 0..<results[3].count {
@@ -41,6 +48,7 @@ extension FleetCore {
                 learn(name, Int32(clamping: id))
             }
         }
+        takeNodes(results[4])
         if results[0].count > 0 { observe(results[0].int64(0, 4), sent: sent) }
         var counters = JobCounters()
         let goneMinute = goneSucceeded / 60_000 - 1
@@ -78,6 +86,15 @@ extension FleetCore {
         return counters
     }
 
+    /// Which nodes live, and what routes they have.
+    private func takeNodes(_ nodes: PostgresResult) {
+        facts.nodes = nodes.count
+        let others = (0..<nodes.count).filter { nodes.text($0, 0) != options.node }
+        facts.routesElsewhere = Set(
+            others.flatMap { Self.numbers(nodes.text($0, 1)) }.compactMap { name($0) }
+        )
+    }
+
     private func name(_ number: Int64?) -> String? { number.flatMap { routeNames[Int32(clamping: $0)] } }
 
     func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
@@ -95,7 +112,7 @@ extension FleetCore {
         var counts: [UInt32?: Int] = [:]
         for row in 0..<result.count {
             guard let party = result.int64(row, 0), let count = result.int64(row, 1) else { continue }
-            counts[party >= 2 ? UInt32(clamping: party - 2) : nil, default: 0] += Int(count)
+            if place.has(party) { counts[FleetPlace.user(of: party), default: 0] += Int(count) }
         }
         return counts
     }

@@ -42,7 +42,8 @@ extension FleetCore {
                     let kept = FleetContent.sealed(
                         [attempt],
                         after: UInt32(clamping: made.number - 1),
-                        for: id
+                        for: id,
+                        by: node
                     )
                 else { return }
                 _ = try await round(

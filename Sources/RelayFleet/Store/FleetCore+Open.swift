@@ -13,6 +13,7 @@ extension FleetCore {
             do throws(StoreError) {
                 try await open()
                 try await recoverOwn()
+                try await tellRoutes()
                 refusal = nil
                 startBeating()
             } catch {
@@ -38,6 +39,13 @@ extension FleetCore {
     /// The facts, and why the database is away where it is.
     var standing: StoreFacts {
         var facts = facts
+        facts.statements = pool.statementCount
+        var database = DatabaseFacts(node: options.node)
+        database.renewedAt = renewedAt
+        (database.connections, database.connects) = (pool.count, pool.connects)
+        (database.roundTrips, database.notificationQueue) = (pool.lent, notificationQueue)
+        database.holder = holder.flatMap { steady - $0.seen >= Self.lookInterval ? $0.holder : nil }
+        facts.database = database
         facts.absence = (refusal ?? pool.trouble)?.message
         facts.refusesSince = facts.absence == nil ? nil : awaySince
         return facts
@@ -90,20 +98,39 @@ extension FleetCore {
                 learn(name, Int32(clamping: id))
             }
         }
+        if !options.sharesUsers {
+            place = FleetPlace(number: Int64(try await number(of: options.node, in: "home")), name: node)
+        }
         try await register(began: began)
         try await takePauses()
     }
 
+    /// Milliseconds for which other nodes, and statements that are under way, may know of the heads before.
+    private static let settling: Int64 = 1_500
+
     func takeRings(_ rings: PostgresResult) {
-        for row in 0..<rings.count {
-            let head = Int16(clamping: rings.int64(row, 1) ?? 0)
-            switch rings.text(row, 0) {
-            case "job"?: jobHead = head
-            case "ready"?: readyHead = head
-            case "tally"?: tallyHead = head
-            default: break
+        turn { heads in
+            for row in 0..<rings.count {
+                let head = Int16(clamping: rings.int64(row, 1) ?? 0)
+                switch rings.text(row, 0) {
+                case "job"?: heads.job = head
+                case "ready"?: heads.ready = head
+                case "tally"?: heads.tally = head
+                default: break
+                }
             }
         }
+    }
+
+    /// Other slots take what comes from now on.
+    func turn(_ change: (inout FleetHeads) -> Void) {
+        var heads = heads
+        change(&heads)
+        if heads.job != self.heads.job || heads.ready != self.heads.ready {
+            headsSettleAt = steady + Self.settling
+            for route in Array(lines.keys) { lines[route]?.turn(at: now) }
+        }
+        self.heads = heads
     }
 
     func learn(_ route: String, _ number: Int32) {
@@ -114,18 +141,27 @@ extension FleetCore {
     /// The number of a route, which gets one where it has none.
     func number(of route: String) async throws(StoreError) -> Int32 {
         if let known = routes[route] { return known }
+        let id = try await number(of: route, in: "route")
+        learn(route, id)
+        return id
+    }
+
+    /// The number that a table gives a name for ever.
+    private func number(of name: String, in table: String) async throws(StoreError) -> Int32 {
         let results = try await round(
-            "name a route",
+            "name a \(table)",
             [
                 PostgresStatement(
-                    "INSERT INTO \(statements.s).route(name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
-                    [.text(route)]
+                    """
+                    INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (
+                    SELECT FROM \(statements.s).\(table) WHERE name = $1) ON CONFLICT (name) DO NOTHING
+                    """,
+                    [.text(name)]
                 ),
-                PostgresStatement("SELECT id FROM \(statements.s).route WHERE name = $1", [.text(route)]),
+                PostgresStatement("SELECT id FROM \(statements.s).\(table) WHERE name = $1", [.text(name)]),
             ]
         )
-        guard let id = results[1].int64(0, 0) else { throw .away("name a route", "it was not kept") }
-        learn(route, Int32(clamping: id))
+        guard let id = results[1].int64(0, 0) else { throw .away("name a \(table)", "it was not kept") }
         return Int32(clamping: id)
     }
 
@@ -139,7 +175,7 @@ extension FleetCore {
                     """
                     INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, version,
                     routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
-                    \(statements.now) + $4, 0, $5, '{}')
+                    \(statements.now) + $4, 0, $5, '{\(Self.allRoutes)}')
                     ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
                     generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
                     version = excluded.version, floor = n.floor

@@ -4,9 +4,6 @@ import RelayPostgres
 import RelayRecords
 
 extension FleetCore {
-    /// Rows that one look at a list reads at most, of which a page may show few.
-    private static let look = 2_000
-
     func row(_ id: JobID) async throws(StoreError) -> FleetRow? {
         let results = try await round(
             "read a job",
@@ -107,76 +104,5 @@ extension FleetCore {
         )
         guard results[0].count > 0 else { return .expunged }
         return try body(of: row, results[0].bytes(0, 0), results[0].bytes(0, 1))
-    }
-
-    /// A page of the jobs that match, by as few rows as show whether there are more.
-    func page(
-        _ filter: JobFilter,
-        _ order: ListOrder,
-        _ limit: Int,
-        _ cursor: JobCursor?
-    ) async throws(StoreError) -> (rows: [FleetRow], next: JobCursor?) {
-        guard filter.ids.isEmpty else { return try await listed(filter, order, limit, cursor) }
-        let isNewest = order == .newestFirst
-        let start = cursor?.position ?? (isNewest ? .max : 0)
-        let most = min(Self.look, filter == JobFilter() ? limit + 1 : max(limit + 1, Self.look))
-        let sides = filter.states.filter(\.hasSide)
-        let isBySide = !filter.states.isEmpty && sides.count == filter.states.count
-        let statement =
-            isBySide
-            ? PostgresStatement(
-                statements.side(isNewest: isNewest),
-                [.int16s(sides.map { Int16($0.rawValue) }), .int64(start), .int64(Int64(most))]
-            )
-            : PostgresStatement(
-                isNewest ? statements.newest : statements.oldest,
-                [.int64(start), .int64(Int64(most))]
-            )
-        let result = try await round("list jobs", [statement])[0]
-        var rows: [FleetRow] = []
-        var last: Int64?
-        for index in 0..<result.count {
-            if rows.count == limit { return (rows, last.map { JobCursor(position: $0) }) }
-            last = result.int64(index, 1)
-            guard let row = try? FleetRow(result, index), !isGone(row), filter.matches(row.job()) else {
-                continue
-            }
-            rows.append(row)
-        }
-        return (rows, result.count < most ? nil : last.map { JobCursor(position: $0) })
-    }
-
-    private func listed(
-        _ filter: JobFilter,
-        _ order: ListOrder,
-        _ limit: Int,
-        _ cursor: JobCursor?
-    ) async throws(StoreError) -> (rows: [FleetRow], next: JobCursor?) {
-        let statement = PostgresStatement(
-            """
-            SELECT \(FleetRow.columns) FROM \(statements.s).job j \(statements.lastChange)
-            WHERE j.id = ANY($1::uuid[]) ORDER BY j.seq
-            """,
-            [.uuids(filter.ids.map(\.bytes))]
-        )
-        var rows = all(try await round("list jobs", [statement])[0]).filter {
-            !isGone($0) && filter.matches($0.job())
-        }
-        if order == .newestFirst { rows.reverse() }
-        if let cursor {
-            rows.removeAll { order == .oldestFirst ? $0.seq <= cursor.position : $0.seq >= cursor.position }
-        }
-        let page = Array(rows.prefix(limit))
-        return (page, page.count < rows.count ? page.last.map { JobCursor(position: $0.seq) } : nil)
-    }
-}
-
-extension JobState {
-    /// Whether an index leads to the jobs in the state.
-    fileprivate var hasSide: Bool {
-        switch self {
-        case .held, .dead, .cancelled, .expired: true
-        case .scheduled, .queued, .running, .retrying, .succeeded: false
-        }
     }
 }

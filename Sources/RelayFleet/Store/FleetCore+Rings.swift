@@ -102,10 +102,10 @@ extension FleetCore {
 
     private func turnReady() async throws(StoreError) {
         for step in 1..<statements.schema.slots.ready {
-            let slot = (Int(readyHead) + step) % statements.schema.slots.ready
+            let slot = (Int(heads.ready) + step) % statements.schema.slots.ready
             let isNeeded = "EXISTS (SELECT FROM \(s).ready_\(slot) r WHERE \(statements.isGood("r")))"
-            if try await turn("ready", to: slot, from: readyHead, ["ready"], unless: isNeeded) {
-                readyHead = Int16(slot)
+            if try await turn("ready", to: slot, from: heads.ready, ["ready"], unless: isNeeded) {
+                turn { $0.ready = Int16(slot) }
                 break
             }
         }
@@ -122,7 +122,7 @@ extension FleetCore {
     }
 
     private func turnTally() async throws(StoreError) {
-        let next = (Int(tallyHead) + 1) % statements.schema.slots.tally
+        let next = (Int(heads.tally) + 1) % statements.schema.slots.tally
         let goneMinute = goneSucceeded / 60_000 - 2
         let sums = """
             WITH d AS (DELETE FROM \(s).tally_\(FleetSchema.sumSlot) RETURNING route, party, state, minute, delta),
@@ -132,13 +132,13 @@ extension FleetCore {
             WHERE state <> 5 OR minute > \(goneMinute)
             GROUP BY route, party, state, minute HAVING sum(delta) <> 0
             """
-        if try await turn("tally", to: next, from: tallyHead, ["tally"], before: [sums], unless: "false") {
-            tallyHead = Int16(next)
+        if try await turn("tally", to: next, from: heads.tally, ["tally"], before: [sums], unless: "false") {
+            turn { $0.tally = Int16(next) }
         }
     }
 
     private func turnJobs() async throws(StoreError) {
-        let slot = (Int(jobHead) + 1) % statements.schema.slots.job
+        let slot = (Int(heads.job) + 1) % statements.schema.slots.job
         while try await carry(slot) {}
         let isNeeded = """
             EXISTS (SELECT FROM \(s).job_\(slot) j \(statements.lastChange)
@@ -147,8 +147,8 @@ extension FleetCore {
             OR EXISTS (SELECT FROM \(s).piece_\(slot) p JOIN \(s).job j ON j.pieces = p.body
             WHERE j.slot NOT IN (\(slot), \(FleetSchema.keptSlot)))
             """
-        if try await turn("job", to: slot, from: jobHead, ["job", "change", "piece"], unless: isNeeded) {
-            jobHead = Int16(slot)
+        if try await turn("job", to: slot, from: heads.job, ["job", "change", "piece"], unless: isNeeded) {
+            turn { $0.job = Int16(slot) }
         }
     }
 

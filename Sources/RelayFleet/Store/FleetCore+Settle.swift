@@ -21,7 +21,9 @@ extension FleetCore {
 
     private func settleAll() async {
         while !settling.isEmpty {
-            let batch = settling.take(Self.batch)
+            let batch = settling.take(Self.batch, within: batchBytes) { pending in
+                Int(clamping: pending.settlement.answer?.body.length ?? 0)
+            }
             let answers = await settle(batch.map(\.settlement))
             for (pending, answer) in zip(batch, answers) { pending.told(answer) }
         }
@@ -169,7 +171,6 @@ extension FleetCore {
 
     /// The statements that make changes, and take out of the rows what has no right to be there after them.
     func statementsToChange(_ changes: [FleetChange]) -> [PostgresStatement] {
-        [statements.change(changes, ready: readyHead, tally: tallyHead, at: now)]
-            + statements.erasures(of: changes)
+        statements.change(changes, heads, by: node, at: now) + statements.erasures(of: changes)
     }
 }

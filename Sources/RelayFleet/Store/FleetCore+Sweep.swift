@@ -17,6 +17,7 @@ extension FleetCore {
         try await walkSides(limit, &report)
         try await forgetKeys(limit, &report)
         try await turnRings()
+        try await lookForRoutes(limit, &report)
         return report
     }
 

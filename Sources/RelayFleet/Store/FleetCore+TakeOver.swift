@@ -42,7 +42,7 @@ extension FleetCore {
                 ]
             )[0]
             guard let dead = fenced.int64(0, 0) else { continue }
-            while try await recover(generations, from: floor) {}
+            while try await recover(generations, of: NodeName(name), from: floor) {}
             _ = try await round(
                 "forget a node",
                 [
@@ -58,7 +58,7 @@ extension FleetCore {
     /// Recovers what earlier starts of this node had claimed: whoever holds its state directory knows that they are over.
     func recoverOwn() async throws(StoreError) {
         guard !former.isEmpty else { return }
-        while try await recover(former, from: formerFloor) {}
+        while try await recover(former, of: node, from: formerFloor) {}
         try await removeOrphans()
         _ = try await round(
             "forget earlier starts",
@@ -75,7 +75,11 @@ extension FleetCore {
     /// Takes a page of the jobs that the generations have claimed through a crash.
     ///
     /// - Returns: whether there may be more.
-    private func recover(_ generations: [Int64], from floor: Int64) async throws(StoreError) -> Bool {
+    private func recover(
+        _ generations: [Int64],
+        of node: NodeName,
+        from floor: Int64
+    ) async throws(StoreError) -> Bool {
         let result = try await round(
             "look for jobs of a dead node",
             [
@@ -104,6 +108,7 @@ extension FleetCore {
             if let begun {
                 change.after.failureUpstream = begun.upstream
                 change.attempts = [Attempt(interrupted: begun, number: 0)]
+                change.attempts[0].node = node
             }
             if change.after.machine.state.isTerminal, change.after.dropsContent {
                 change.after.hasBody = false

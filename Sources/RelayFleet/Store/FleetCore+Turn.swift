@@ -104,8 +104,8 @@ extension FleetCore {
     {
         let round = beginAcceptance()
         defer { endAcceptance(round) }
-        acceptSlot = jobHead
-        let (slot, sent, statementTimeout) = (jobHead, steady, options.statementTimeout)
+        acceptSlot = heads.job
+        let (slot, sent, statementTimeout) = (heads.job, steady, options.statementTimeout)
         var ended: [JobChange] = []
         var fresh: [String: FreshWork] = [:]
         let answers = try await pool.borrow("keep the job") { connection throws(PostgresError) in

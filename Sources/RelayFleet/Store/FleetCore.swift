@@ -7,6 +7,8 @@ import RelayPostgres
 final class FleetCore {
     let loop: EventLoop
     let options: FleetOptions
+    /// Its own name.
+    let node: NodeName
     let pool: FleetPool
     let events: JobStoreEvents
     let statements: FleetStatements
@@ -16,6 +18,8 @@ final class FleetCore {
     let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
+    /// The node whose users hand jobs over here.
+    var place = FleetPlace()
     /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
     var former: [Int64] = []
     var formerFloor: Int64 = 0
@@ -27,11 +31,11 @@ final class FleetCore {
     var routes: [String: Int32] = [:]
     var routeNames: [Int32: String] = [:]
     /// The slots that take what comes now.
-    var jobHead: Int16 = 0
-    var readyHead: Int16 = 0
+    var heads = FleetHeads()
+    /// Until when statements may be under way that know of other heads, in monotonic milliseconds.
+    var headsSettleAt = Int64.min
     /// The slot of the acceptance that is under way.
     var acceptSlot: Int16 = 0
-    var tallyHead: Int16 = 0
     /// By route, the lines in which something may wait.
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.
@@ -41,6 +45,13 @@ final class FleetCore {
     var accepting = FleetQueue<PendingAcceptance>()
     var settling = FleetQueue<PendingSettlement>()
     var facts = StoreFacts()
+    /// When the last renewal of the lease was sent that succeeded, on the monotonic clock.
+    var renewedAt: Instant?
+    /// The oldest snapshot that was seen, by the session and its transaction, and when it was seen first, in milliseconds.
+    var holder: (key: String, seen: Int64, holder: SnapshotHolder)?
+    var notificationQueue: Int64 = 0
+    /// When snapshots are looked at again, in monotonic milliseconds.
+    var nextLook: Int64 = 0
     /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
     var keptCursor: Int64 = 0
     var sideCursor: Int64 = 0
@@ -68,8 +79,12 @@ final class FleetCore {
     var beingClaimed: Set<Int64> = []
     /// The position from which on claims may stand in the database that nobody here holds.
     var unknownFloor: Int64 = 0
-    /// The routes that this node serves.
-    var servedRoutes: [String] = []
+    /// The routes that this node serves; nil before it was told.
+    var servedRoutes: [String]?
+    /// Since when no node that lives has a route, by its number.
+    var strandedSince: [Int32: Int64] = [:]
+    /// By route, the held jobs of which none waits for a node that has it.
+    var heldForOthers: [Int32: Int64] = [:]
     /// Whether claims of this generation may stand in the database that nobody here holds.
     var mayHoldUnknown = false
     var isPromoting = false
@@ -77,6 +92,12 @@ final class FleetCore {
     var lastTrouble: String?
     /// Since when the database is away, in milliseconds since 1970 UTC by this machine's clock.
     var awaySince: Int64 = SystemClock.wall() / 1_000_000
+    /// Routes of which others are to be told, and the connections for hints in both directions.
+    var hints: Set<Int32> = []
+    var isHinting = false
+    var hinting: PostgresConnection?
+    var isListening = false
+    var listening: PostgresConnection?
     /// Whether the beat goes on.
     var isBeating = false
 
@@ -89,6 +110,7 @@ final class FleetCore {
     ) {
         self.loop = loop
         self.options = options
+        node = NodeName(options.node)
         self.events = events
         self.view = view
         refusal = view.refusal
@@ -144,6 +166,9 @@ final class FleetCore {
     }
 }
 
+/// Bytes of bodies at which a batch takes no more.
+let batchBytes = 1 << 20
+
 /// Work that goes in batches, one after the other.
 struct FleetQueue<Item> {
     private(set) var items: [Item] = []
@@ -159,6 +184,17 @@ struct FleetQueue<Item> {
         let taken = Array(items.prefix(most))
         items.removeFirst(taken.count)
         return taken
+    }
+
+    /// The same, but no more than the first when they have more than `limit` bytes together.
+    mutating func take(_ most: Int, within limit: Int, _ bytes: (Item) -> Int) -> [Item] {
+        var sum = 0
+        let count = items.prefix(most).prefix { item in
+            defer { sum += bytes(item) }
+            return sum < limit
+        }
+        .count
+        return take(count)
     }
 
     mutating func putBack(_ some: [Item]) { items = some + items }

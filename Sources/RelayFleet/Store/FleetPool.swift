@@ -12,7 +12,12 @@ final class FleetPool {
     private var idle: [PostgresConnection] = []
     /// Connections that are idle, in use or being made.
     private(set) var count = 0
+    /// Statements that were sent.
+    private(set) var statementCount: UInt64 = 0
     private var waiting: [Waiter] = []
+    /// How often a connection was lent, and one was made.
+    private(set) var lent: UInt64 = 0
+    private(set) var connects: UInt64 = 0
     private var isClosed = false
     /// When a connection may be tried again, in monotonic nanoseconds; the wait doubles with each failure.
     private var retryAt: Int64 = 0
@@ -59,6 +64,7 @@ final class FleetPool {
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         let connection = try await take()
+        lent += 1
         defer { giveBack(connection) }
         return try await body(connection)
     }
@@ -86,8 +92,8 @@ final class FleetPool {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(continuation)
             waiter.timer.action = { [unowned self, unowned waiter] in
-                waiting.removeAll { $0 === waiter }
                 waiter.continuation.resume(returning: false)
+                waiting.removeAll { $0 === waiter }
             }
             loop.schedule(waiter.timer, at: end)
             waiting.append(waiter)
@@ -114,6 +120,7 @@ final class FleetPool {
                 on: loop,
                 within: statementTimeout
             )
+            connects += 1
             let wasAway = failures > 0
             (failures, trouble, retryAt) = (0, nil, 0)
             if wasAway { recovered() }
@@ -129,10 +136,26 @@ final class FleetPool {
         }
     }
 
+    /// Makes a connection that is not lent, by that way or the usual one.
+    func connectAside(_ way: PostgresSettings?) async throws(PostgresError) -> PostgresConnection {
+        try await PostgresConnection.connect(
+            way ?? settings,
+            library,
+            on: loop,
+            within: statementTimeout
+        )
+    }
+
     private func giveBack(_ connection: PostgresConnection) {
+        statementCount += connection.statementCount
+        connection.statementCount = 0
         if connection.isOver || isClosed {
             connection.close()
             count -= 1
+            // The others lead to the same server, which may have become a standby or be gone.
+            count -= idle.count
+            for connection in idle { connection.close() }
+            idle = []
         } else {
             idle.append(connection)
         }

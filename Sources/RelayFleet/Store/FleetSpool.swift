@@ -82,7 +82,10 @@ extension FleetCore {
                     INSERT INTO \(statements.s).piece(slot, body, n, generation, bytes) VALUES ($1, $2, $3, $4, $5)
                     ON CONFLICT DO NOTHING
                     """,
-                    [.int16(jobHead), .bytes(name), .int32(Int32(index)), .int64(generation), .bytes(piece)]
+                    [
+                        .int16(heads.job), .bytes(name), .int32(Int32(index)), .int64(generation),
+                        .bytes(piece),
+                    ]
                 )
             ]
         )

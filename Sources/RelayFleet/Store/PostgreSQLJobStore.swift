@@ -9,6 +9,7 @@ package import RelayPostgres
 package final class PostgreSQLJobStore: JobStore {
     private let loop: EventLoop
     private let core: LoopBound<FleetCore>
+    package let member: FleetMember?
     private let view: NodeView
     private let clock: @Sendable () -> Int64
 
@@ -17,6 +18,7 @@ package final class PostgreSQLJobStore: JobStore {
         self.core = core
         self.view = view
         clock = options.clock
+        member = FleetMember(NodeName(options.node), sharesUsers: options.sharesUsers)
     }
 
     /// Starts the store; it is open as soon as the database can be reached and has let it have the node's name.
@@ -92,7 +94,7 @@ package final class PostgreSQLJobStore: JobStore {
     /// Which routes this node serves: a job of another one is left to others.
     package func serve(_ routes: [String]) {
         let core = core
-        loop.execute { core.value.servedRoutes = routes }
+        loop.spawn { await core.value.serve(routes) }
     }
 
     package func close() async {

@@ -9,6 +9,8 @@ extension Job {
         public package(set) var upstream = ""
         /// Where it was sent, as address and port; nil when there was no connection.
         public package(set) var address: String?
+        /// The daemon of a fleet that made it; nil where the daemon is in none.
+        public package(set) var node: String?
         /// When it began.
         public package(set) var startedAt: WallTime?
         package var startedAfter: Int64 = 0
@@ -78,6 +80,8 @@ extension Job {
         package var process: Int32?
         /// The systemd unit; nil when the process had none.
         public package(set) var unit: String?
+        /// The daemon of a fleet on whose machine the number is that user's; nil where it is the same user everywhere.
+        public package(set) var node: String?
 
         package init() {}
     }

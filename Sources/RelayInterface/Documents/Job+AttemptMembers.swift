@@ -5,6 +5,7 @@ extension Job.Attempt: ReadableDocument {
         .always("number", \.number, .integer(1...), "Over the whole life of the job."),
         .always("upstream", \.upstream),
         .maybe("address", \.address),
+        .maybe("node", \.node, .text, "The daemon of a fleet that made it."),
         Member.maybe("started_at", \.startedAt).required,
         .always(
             "started_after_ms",
@@ -93,6 +94,7 @@ extension Job.Client: ReadableDocument {
 
     package static let members: [Member<Job.Client>] = [
         .always("uid", \.uid), .maybe("pid", \.process, .integer), .maybe("unit", \.unit),
+        .maybe("node", \.node, .text, "The daemon of a fleet on whose machine that is the user."),
     ]
 }
 

@@ -57,7 +57,7 @@ extension Job: ReadableDocument {
         .maybe("last_failure", \.lastFailure, .named("Failure")) { Failure($0) },
         .maybe("blocker", \.blocker, Blocker.schema, "What keeps it from being delivered now."),
         .maybe("client", \.client, Client.schema, "Who handed it over.") {
-            $0.record.submitter.map { Client($0.user, unit: $0.unit) }
+            $0.record.submitter.map { Client($0.user, unit: $0.unit, node: $0.node) }
         },
         .list("labels", \.labels, .text, "As key=value.") { $0.record.labels },
         .maybe("keyed", \.isKeyed, .boolean, "Whether it has an idempotency key.") {

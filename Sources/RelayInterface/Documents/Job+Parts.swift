@@ -79,6 +79,7 @@ extension Job {
         package var at: WallTime?
         package var user: UInt32?
         package var userName: String?
+        package var node: String?
         package var isBulk = false
         package var isAsked = false
 
@@ -88,6 +89,7 @@ extension Job {
             .always("action", \.action, .word(JobAction.allCases.map(\.rawValue))),
             Member.maybe("at", \.at).required,
             .maybe("uid", \.user), .maybe("user", \.userName, .text, "The user's name."),
+            .maybe("node", \.node, .text, "The daemon of a fleet on whose machine that is the user."),
             .flag("bulk", \.isBulk), .flag("asked", \.isAsked, "A running job was asked to end."),
         ]
     }

@@ -41,8 +41,9 @@ extension Job.Failure {
 }
 
 extension Job.Client {
-    package init(_ user: UInt32, process: Int32? = nil, unit: String?) {
+    package init(_ user: UInt32, process: Int32? = nil, unit: String?, node: NodeName) {
         self.init()
+        self.node = node.text
         uid = user
         self.process = process
         self.unit = unit

@@ -133,7 +133,7 @@ package enum TroubleKind: WordRow, CaseIterable, Sendable {
     case routeUnconfigured = """
         route_unconfigured: degraded
         Jobs wait for a route that the configuration does not have.
-        Causes: A route that was renamed or removed while it had jobs.
+        Causes: A route that was renamed or removed while it had jobs; of a fleet, that no daemon has which runs.
         Relay: It keeps them.
         Do: Put the route back and reload; or cancel its jobs, and drop those that are over.
         """

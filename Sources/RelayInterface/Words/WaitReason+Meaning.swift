@@ -75,6 +75,12 @@ extension WaitReason {
             Do: Wait; to see why: waystation constrained; to send it all the same: waystation constrained off; to give \
             up: waystation jobs cancel JOB
             """
+        case .routeRemoved:
+            """
+            No configuration has the route of the job: neither the daemon's nor, in a fleet, that of any that runs.
+            Causes: A route that was renamed or removed while jobs waited; the daemon of a fleet that has it is stopped.
+            Do: Put the route back, then: waystation reload; to give up: waystation jobs cancel JOB
+            """
         }
     }
 }
@@ -85,11 +91,6 @@ extension Word {
         "due": """
         Nothing keeps the job: it is next.
         Do: Wait a moment; to stop the route: waystation pause ROUTE
-        """,
-        "route_removed": """
-        The configuration no longer has the route of the job.
-        Causes: A route that was renamed or removed while jobs waited.
-        Do: Put the route back, then: waystation reload; to give up: waystation jobs cancel JOB
-        """,
+        """
     ]
 }

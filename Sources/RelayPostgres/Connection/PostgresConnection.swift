@@ -33,7 +33,7 @@ package final class PostgresConnection {
         }
     }
 
-    /// Connects to the first address of the host where there is a server that writes; only on the loop.
+    /// Connects to the first address of the hosts where there is a server that writes; only on the loop.
     package static func connect(
         _ settings: PostgresSettings,
         _ library: PostgresLibrary,
@@ -41,6 +41,28 @@ package final class PostgresConnection {
         within: Duration
     ) async throws(PostgresError) -> PostgresConnection {
         let deadline = loop.currentTime() &+ within.saturatedNanoseconds
+        var settings = settings
+        var others = settings.others[...]
+        while true {
+            let now = loop.currentTime()
+            let end = now &+ (deadline &- now) / Int64(others.count + 1)
+            do throws(PostgresError) {
+                return try await connect(settings, library, on: loop, until: end, within: within)
+            } catch {
+                guard let next = others.popFirst() else { throw error }
+                (settings.host, settings.port) = next
+            }
+        }
+    }
+
+    /// The same with one host.
+    private static func connect(
+        _ settings: PostgresSettings,
+        _ library: PostgresLibrary,
+        on loop: EventLoop,
+        until deadline: Int64,
+        within: Duration
+    ) async throws(PostgresError) -> PostgresConnection {
         let addresses = try await addresses(settings, library.resolver, on: loop, until: deadline, within)
         let password = settings.password()
         var failure = PostgresError(.unreachable, "\(settings.endpoint) has no address")
@@ -102,6 +124,7 @@ package final class PostgresConnection {
         within: Duration
     ) async throws(PostgresError) -> [PostgresResult] {
         guard !statements.isEmpty else { return [] }
+        statementCount += UInt64(statements.count)
         let deadline = loop.currentTime() &+ within.saturatedNanoseconds
         let result = await withCheckedContinuation { continuation in
             let batch = Batch(statements, isPooled: session.value.isPooled) {
@@ -110,6 +133,12 @@ package final class PostgresConnection {
             session.value.start(batch, until: deadline, within: within)
         }
         return try result.get()
+    }
+
+    /// Statements that were sent, for whoever lends the connection to add up.
+    package var statementCount: UInt64 {
+        get { session.value.statementCount }
+        set { session.value.statementCount = newValue }
     }
 
     package var isOver: Bool { session.value.end != nil }

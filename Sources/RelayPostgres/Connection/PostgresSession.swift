@@ -11,6 +11,7 @@ import RelayPosix
     let limits: PostgresLimits
     let isPooled: Bool
     var prepared: PreparedStatements
+    var statementCount: UInt64 = 0
     /// Why it is over.
     var end: PostgresError?
     /// Resumed when the connection has come about, or has not.

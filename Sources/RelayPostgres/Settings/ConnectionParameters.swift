@@ -53,6 +53,8 @@ extension PostgresSettings {
     private var options: String {
         let settings = [
             ("search_path", quotedSchema),
+            // Statements are prepared to be run often; a plan for each run would cost more than it saves.
+            ("plan_cache_mode", "force_generic_plan"),
             ("statement_timeout", "\(limits.statement.milliseconds)"),
             ("lock_timeout", "\(limits.lock.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(limits.idleInTransaction.milliseconds)"),

@@ -3,6 +3,8 @@ package struct PostgresSettings: Sendable {
     /// A name, an address, or the directory of a Unix socket.
     package var host: String
     package var port: Int
+    /// Other servers, which are tried in this order where the first does not answer or takes no writes.
+    package var others: [(host: String, port: Int)] = []
     package var database: String
     package var user: String
     /// Asked at each connection: one that was rotated takes effect then.

@@ -69,16 +69,17 @@ extension Caller {
 
     /// The user that asks; nil when the kernel does not tell it.
     func principal() async -> Principal? {
-        guard let user = client?.user else { return nil }
+        guard let client else { return nil }
+        let (user, node) = (client.user, client.node)
         let wait = Pending<String?>()
         switch server.names.lookUp(user, { wait.give($0) }) {
-        case .known(let name): return Principal(user, name: name)
-        case .refused: return Principal(user)
+        case .known(let name): return Principal(user, name: name, on: node)
+        case .refused: return Principal(user, on: node)
         case .asked:
             let time = server.relay.ports.time
             let deadline = time.now().advanced(by: Caller.nameTimeout)
             let name = await cancelling(at: deadline, time) { await wait.valueUnlessCancelled() }
-            return Principal(user, name: name.flatMap { $0 })
+            return Principal(user, name: name.flatMap { $0 }, on: node)
         }
     }
 }

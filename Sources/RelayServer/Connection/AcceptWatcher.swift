@@ -64,7 +64,8 @@ final class AcceptWatcher: Watcher {
                 user: peer.user,
                 process: peer.process,
                 groups: [peer.group] + peer.groups,
-                unit: listener.unit(peer.process)
+                unit: listener.unit(peer.process),
+                on: server.usersNode
             )
         }
         let share = listener.door == .shared ? server.engine.callers.enter(peer?.user) : nil

@@ -14,6 +14,8 @@ package final class LoopServer {
     let engine: Engine
     let durable: DurableJobs
     let relay: Relay
+    /// The daemon of a fleet whose users those of this machine are.
+    let usersNode: NodeName
     let limits: ServerLimits
     let spool: any ReplaySpool
     let memory: MemoryAccount
@@ -63,6 +65,7 @@ package final class LoopServer {
         youngStreams = YoungStreams(loop)
         self.engine = engine
         self.durable = durable
+        usersNode = durable.store.member?.usersNode ?? .none
         self.relay = relay
         self.limits = limits
         idleNanoseconds = limits.idle.saturatedNanoseconds

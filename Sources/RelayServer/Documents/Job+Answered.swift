@@ -36,7 +36,7 @@ extension Job {
         request.path = context.path
         maxAttempts = context.maxAttempts
         ordinaryPath = context.way.path.map { OrdinaryPath($0) }
-        client = context.client.map { Client($0.user, process: $0.process, unit: $0.unit) }
+        client = context.client.map { Client($0.user, process: $0.process, unit: $0.unit, node: $0.node) }
         labels = context.options.labels
     }
 }

@@ -10,6 +10,7 @@ extension Job.Attempt {
         number = attempt.number
         upstream = attempt.upstream
         address = attempt.exchange?.address
+        node = attempt.node.text
         startedAt = WallTime(milliseconds: attempt.beganAt)
         // The wall clock may have been set back since.
         startedAfter = max(0, attempt.beganAt.subtractingSaturating(start))

@@ -40,6 +40,7 @@ extension Job.Action {
         at = WallTime(milliseconds: record.at)
         user = record.by?.user
         userName = record.by?.name
+        node = record.by?.node.text
         isBulk = record.isBulk
         isAsked = record.isAsked
     }

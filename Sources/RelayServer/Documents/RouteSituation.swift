@@ -117,5 +117,6 @@ extension Principal: Document {
     package static let members: [Member<Principal>] = [
         .required("uid") { $0.user },
         .optional("user", .text, "The user's name, where the system knew it in time.") { $0.name },
+        .optional("node", .text, "The daemon of a fleet on whose machine that is the user.") { $0.node.text },
     ]
 }

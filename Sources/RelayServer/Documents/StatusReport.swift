@@ -108,6 +108,12 @@ extension StatusReport: Document {
                 .required("corrupt_records", .count, "Met since the start.") { $0.facts.corruptRecords },
             ]
         ),
+        .part(
+            "database",
+            of: DatabaseFacts.members,
+            "The one in which a fleet keeps its jobs, as of a second ago.",
+            maybe: true
+        ) { $0.facts.database },
         .group(
             "journal",
             [

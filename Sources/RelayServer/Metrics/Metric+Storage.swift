@@ -80,6 +80,43 @@ extension Metric {
         "Bytes of the store's write-ahead log on disk.",
         do: "It goes back by itself; growth for long means that something reads all the time."
     )
+    package static let leaseAge = Metric(
+        "waystation_store_lease_age_seconds",
+        .gauge,
+        "Seconds since this node's lease in a fleet's database was last renewed.",
+        do:
+            "Above a third of storage.postgresql.lease the database is slow or away; above nine tenths nothing is sent."
+    )
+    package static let databaseConnections = Metric(
+        "waystation_store_connections",
+        .gauge,
+        "Connections of this node to a fleet's database.",
+        do: "At storage.postgresql.connections for long: the database is slow, or jobs need more of them."
+    )
+    package static let databaseConnects = Metric(
+        "waystation_store_connects",
+        .counter,
+        "Connections that were made to a fleet's database.",
+        do: "Many: something between ends them; see the database's log."
+    )
+    package static let roundTrips = Metric(
+        "waystation_store_round_trips",
+        .counter,
+        "Replies of a fleet's database that were waited for.",
+        do: "Together with the operations: how many share one."
+    )
+    package static let snapshotAge = Metric(
+        "waystation_store_snapshot_age_seconds",
+        .gauge,
+        "Seconds for which the oldest snapshot in a fleet's database has been seen.",
+        do: "Minutes: waystation status names the session; the database gives no room back until it ends."
+    )
+    package static let notificationQueue = Metric(
+        "waystation_store_notification_queue_ratio",
+        .gauge,
+        "The share of the database's queue of notifications that is in use.",
+        do: "Growing: a session listens within a transaction, and at 1 every NOTIFY fails; end it."
+    )
     package static let spool = Metric(
         "waystation_spool_bytes",
         .gauge,
@@ -95,6 +132,7 @@ extension Metric {
 
     static let storage = [
         storeState, storeInfo, storeBytes, storeLimit, storeDiskSize, storeDiskAvailable, storeCommits,
-        storeOperations, storeCommitDuration, storeErrors, storeCorrupt, storeLog, spool, spoolLimit,
+        storeOperations, storeCommitDuration, storeErrors, storeCorrupt, storeLog, leaseAge,
+        databaseConnections, databaseConnects, roundTrips, snapshotAge, notificationQueue, spool, spoolLimit,
     ]
 }

@@ -1,6 +1,7 @@
 import RelayBase
 package import RelayEngine
 package import RelayJobs
+import RelayPosix
 
 extension MetricsText {
     /// The kept jobs of every route that is configured or has some.
@@ -38,6 +39,20 @@ extension MetricsText {
         for code in StoreError.Code.counted { add(.storeErrors, [code.rawValue], store.errors[code] ?? 0) }
         add(.storeCorrupt, store.corruptRecords)
         add(.storeLog, store.logBytes)
+        if let database = store.database { add(database) }
+    }
+
+    private mutating func add(_ database: DatabaseFacts) {
+        let now = Instant(nanoseconds: SystemClock.monotonic())
+        func age(_ since: Instant?) -> Double {
+            since.map { Double($0.duration(to: now).saturatedNanoseconds) / 1e9 } ?? 0
+        }
+        add(.leaseAge, [], seconds: age(database.renewedAt))
+        add(.databaseConnections, database.connections)
+        add(.databaseConnects, database.connects)
+        add(.roundTrips, database.roundTrips)
+        add(.snapshotAge, [], seconds: age(database.holder?.since))
+        add(.notificationQueue, [], seconds: Double(database.notificationQueue) / 1e6)
     }
 }
 

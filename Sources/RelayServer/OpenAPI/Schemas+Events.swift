@@ -11,7 +11,11 @@ extension OpenAPI {
     static let eventSchemas: KeyValuePairs<String, Schema> = [
         "Event": .object([
             Property("specversion", .constant(.string("1.0"))),
-            Property("source", .constant(.string("/waystationd"))),
+            Property(
+                "source",
+                .pattern("^/waystationd(/.+)?$"),
+                "With the daemon's name where it is one of a fleet."
+            ),
             Property("type", kinds),
             Property("time", .moment),
             Property("datacontenttype", .constant(.string(MediaType.json))),
@@ -29,6 +33,7 @@ extension OpenAPI {
         ]).doc("One event of an event stream (WHATWG HTML §9.2), of which there is one after the other."),
         "EventData": .object([
             .maybe("route", .text), .maybe("job", .job), .maybe("uid", .count), .maybe("attempt", .count),
+            .maybe("node", .text, "The daemon of a fleet on whose machine that is the user."),
             .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
             .maybe("detail", .text), .maybe("rule", .text),
             .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),

@@ -53,6 +53,15 @@ struct StatusText {
             let loaded = config["loaded_at"]?.text.map { moments.short($0) } ?? "?"
             parts.append("config \(safe(config["file"]?.text ?? "?")) (\(safe(digest)), loaded \(loaded))")
         }
+        if let database = status["database"] {
+            parts.append("node \(safe(database["node"]?.text ?? "?"))")
+            if let snapshot = database["oldest_snapshot"] {
+                let session = "\(count(snapshot, "pid")) (\(safe(snapshot["application"]?.text ?? "?")))"
+                parts.append(
+                    "the database's session \(session) keeps a snapshot for \(count(snapshot, "seconds")) s"
+                )
+            }
+        }
         let style: Output.Style = state == "serving" ? .green : .yellow
         return lines(parts).map { line in
             line.map { $0 == state ? output.styled($0, style) : $0 }.joined(separator: " · ") + "\n"

@@ -39,7 +39,8 @@ struct JobSheet {
 
     private var client: String? {
         job.job.client.map { client in
-            [client.unit.map(safe), "uid \(client.uid)"].compactMap { $0 }.joined(separator: ", ")
+            [client.unit.map(safe), principalText(client.uid, nil, client.node)].compactMap { $0 }
+                .joined(separator: ", ")
         }
     }
 

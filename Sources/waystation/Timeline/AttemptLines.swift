@@ -19,6 +19,7 @@ struct AttemptLines {
         var text = column(time, width) + pad("attempt \(attempt.number)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, attempt.kind != nil ? .yellow : .green) + "\(took)\(phases)\n"
+        if let node = attempt.node { text += column("", width) + "by \(safe(node))\n" }
         if let cause = attempt.cause.flatMap(FailureCause.init(rawValue:)), let words = cause.text {
             text += column("", width) + words + "\n"
         }

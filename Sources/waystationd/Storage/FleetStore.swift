@@ -48,16 +48,24 @@ final class FleetStore: DaemonStore {
         let directory = try NodeDirectory(path, machine: machine)
         let node = settings.node ?? HostNames.own
         var options = FleetOptions(
-            database: settings.database(node: node, database.secrets),
+            database: settings.way(to: settings.hosts, node: node, database.secrets),
             node: node,
             identity: directory.identity,
             machine: "\(HostNames.own) (machine id \(machine))",
             version: Version.text,
             clock: SystemClock.boot
         )
+        if let url = settings.listenURL {
+            var direct = settings.way(to: url.hosts, node: node, database.secrets)
+            (direct.isPooled, direct.user) = (false, url.user ?? direct.user)
+            options.direct = direct
+        }
         options.lease = settings.lease
         options.connections = settings.connections
-        options.acceptsRisk = !settings.acceptedRisks.isEmpty
+        options.sharesUsers = configuration.storage.sharesUsers
+        options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains(
+            where: settings.accepts
+        )
         if directory.holdsJobs {
             given.notice(
                 "\(path)/jobs.db has jobs of the time before storage.postgresql: they are not delivered while that is set"
@@ -107,29 +115,34 @@ final class FleetStore: DaemonStore {
 
 extension FleetSettings {
     /// The settings of a connection.
-    fileprivate func database(node: String, _ secrets: SecretBox) -> PostgresSettings {
-        var host = "localhost"
-        var port = FleetSettings.port
-        switch hosts.first {
-        case .tcp(let name, let number)?: (host, port) = (name, number)
-        case .unix(let directory, let number)?: (host, port) = (directory, number)
-        case nil: break
+    fileprivate func way(
+        to hosts: [DatabaseURL.Host],
+        node: String,
+        _ secrets: SecretBox
+    ) -> PostgresSettings {
+        let places = hosts.map { host in
+            switch host {
+            case .tcp(let name, let port): (host: name, port: Int(port))
+            case .unix(let directory, let port): (host: directory, port: Int(port))
+            }
         }
         let secret = password
-        return PostgresSettings(
-            host: host,
-            port: Int(port),
+        var settings = PostgresSettings(
+            host: places[0].host,
+            port: places[0].port,
             database: database,
             user: user,
             password: { secret.flatMap { secrets[$0] }.map { String(decoding: $0.bytes, as: UTF8.self) } },
             schema: schema,
             isPooled: isPooled,
-            tls: way,
+            tls: protection,
             applicationName: "waystation \(node)"
         )
+        settings.others = Array(places.dropFirst())
+        return settings
     }
 
-    private var way: PostgresTLS {
+    private var protection: PostgresTLS {
         guard let tls else { return accepts(.unencrypted) ? PostgresTLS(.off) : .automatic }
         return PostgresTLS(
             tls.verifies ? .verified : .unverified,

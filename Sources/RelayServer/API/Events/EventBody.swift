@@ -12,6 +12,7 @@ final class EventBody: BodySource {
     private let options: EventOptions
     private let feed: EventFeed
     private let access: JobAccess
+    private let node: NodeName
     private let time: any TimeSource
     private let server: LoopBound<LoopServer>
     private let state: Mutex<State>
@@ -33,6 +34,7 @@ final class EventBody: BodySource {
         options = try EventOptions(call)
         feed = caller.server.durable.feed
         access = JobAccess(caller)
+        node = caller.server.durable.store.member?.node ?? .none
         time = caller.server.relay.ports.time
         server = LoopBound(caller.server, caller.server.loop)
         let nextBeat = time.now().advanced(by: EventBody.heartbeat)
@@ -76,8 +78,9 @@ final class EventBody: BodySource {
             append(gap, .gap, last, to: &output)
         }
         for told in reading.events
-        where options.wants(told) && (access.isUnlimited || access.sees(told.event.user)) {
-            append(EventDocument.json(told), told.kind, told.number, to: &output)
+        where options.wants(told) && (access.isUnlimited || access.sees(told.event.user, on: told.event.node))
+        {
+            append(EventDocument.json(told, from: node), told.kind, told.number, to: &output)
         }
         return output
     }

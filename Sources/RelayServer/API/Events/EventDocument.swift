@@ -7,15 +7,17 @@ import RelayJobs
 
 /// An event as one line of JSON with the attributes of CloudEvents 1.0.
 enum EventDocument {
-    static func json(_ told: EventFeed.Entry) -> [UInt8] {
+    /// `node` is the daemon of a fleet that tells it.
+    static func json(_ told: EventFeed.Entry, from node: NodeName) -> [UInt8] {
         let event = told.event
-        var json = begin(told.kind, at: told.at)
+        var json = begin(told.kind, at: told.at, from: node)
         json.member("id", String(told.number))
         if let subject = event.job?.description ?? event.route { json.member("subject", subject) }
         json.object("data") { data in
             if let route = event.route { data.member("route", route) }
             if let job = event.job { data.member("job", job.description) }
             if let user = event.user { data.member("uid", user) }
+            if let node = event.node.text { data.member("node", node) }
             data.members(of: event)
         }
         return json.bytes
@@ -38,10 +40,14 @@ enum EventDocument {
         begin(.heartbeat, at: milliseconds).bytes
     }
 
-    private static func begin(_ kind: EventKind, at milliseconds: Int64) -> JSONObjectWriter {
+    private static func begin(
+        _ kind: EventKind,
+        at milliseconds: Int64,
+        from node: NodeName = .none
+    ) -> JSONObjectWriter {
         var json = JSONObjectWriter()
         json.member("specversion", "1.0")
-        json.member("source", "/waystationd")
+        json.member("source", "/waystationd\(node.text.map { "/\($0)" } ?? "")")
         json.member("type", kind.type)
         WallTime(milliseconds: milliseconds).write("time", into: &json)
         json.member("datacontenttype", "application/json")

@@ -23,7 +23,8 @@ extension APICall {
             job = try await sight.find(id, in: durable)
         } catch {
             guard error.code == .jobNotFound, let known = JobID(text: id),
-                let record = caller.server.engine.found(known), sight.sees(record.report.user)
+                let record = caller.server.engine.found(known),
+                sight.sees(record.report.user, on: record.report.node)
             else { throw error }
             throw Problem(.jobState, "the job was answered at once, and is over", job: known)
         }

@@ -121,7 +121,7 @@ extension APICall {
     /// A job that was answered at once, as long as it is remembered.
     private func recent(_ id: String, _ caller: Caller) -> (report: JobReport, finishedAt: Int64)? {
         guard let id = JobID(text: id), let record = caller.server.engine.found(id),
-            JobAccess(caller).sees(record.report.user)
+            JobAccess(caller).sees(record.report.user, on: record.report.node)
         else { return nil }
         return record
     }

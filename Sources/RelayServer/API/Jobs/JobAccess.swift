@@ -9,15 +9,20 @@ import RelayRoute
 struct JobAccess {
     let role: Role
     let user: UInt32?
-
-    init(_ caller: Caller) {
-        role = caller.role
-        user = caller.client?.user
-    }
+    /// The daemon of a fleet on whose machine they are that user.
+    let node: NodeName
 
     var isUnlimited: Bool { role.includes(.read) }
 
-    func sees(_ owner: UInt32?) -> Bool { isUnlimited || user != nil && user == owner }
+    func sees(_ owner: UInt32?, on node: NodeName) -> Bool { isUnlimited || owns(owner, node) }
+
+    private func owns(_ owner: UInt32?, _ node: NodeName) -> Bool {
+        user != nil && user == owner && self.node.shares(users: node)
+    }
+
+    private func owns(_ job: StoredJob) -> Bool {
+        job.record.submitter.map { owns($0.user, $0.node) } ?? false
+    }
 
     /// Whether they may be told more of a kept job than its id: an idempotency key of callers whom the kernel has no name
     /// for is one for all of them.
@@ -27,7 +32,7 @@ struct JobAccess {
 
     /// Whether they may end the job.
     func mayCancel(_ job: StoredJob) -> Bool {
-        role.includes(.operate) || user != nil && user == job.record.submitter?.user
+        role.includes(.operate) || owns(job)
     }
 
     /// Narrows a filter to what may be seen.
@@ -35,7 +40,7 @@ struct JobAccess {
     /// - Throws: `not_allowed` for somebody the kernel has no name for.
     func narrow(_ filter: inout JobFilter) throws(Problem) {
         try check()
-        if !isUnlimited { filter.user = user }
+        if !isUnlimited { (filter.user, filter.node) = (user, node) }
     }
 
     /// - Throws: `not_allowed` for somebody the kernel has no name for, who can have no jobs.
@@ -58,7 +63,7 @@ struct JobAccess {
         } catch {
             throw error.code == .jobNotFound ? JobAccess.notFound : error
         }
-        guard sees(job.record.submitter?.user) else { throw JobAccess.notFound }
+        guard isUnlimited || owns(job) else { throw JobAccess.notFound }
         return job
     }
 
@@ -66,4 +71,10 @@ struct JobAccess {
         .jobNotFound,
         "no job that you may see has this id: jobs on disk go with their retention, those answered at once after the last 1024"
     )
+}
+
+extension JobAccess {
+    init(_ caller: Caller) {
+        self.init(role: caller.role, user: caller.client?.user, node: caller.client?.node ?? .none)
+    }
 }
