@@ -127,8 +127,7 @@ class Server:
 
     def end(self):
         if self.process and self.process.poll() is None:
-            with contextlib.suppress(OSError):
-                os.kill(self.process.pid, signal.SIGCONT)
+            self.pause(False)
             self.stop(signal.SIGQUIT)
 
     def sql(self, text, database="postgres", user=OWNER, timeout=PATIENCE):

@@ -160,9 +160,11 @@ extension FleetCore {
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
-                let name = routeNames[route], try await hasWork(route)
+                let name = routeNames[route]
             else { continue }
+            // Where lines are known nobody has to look: a claim finds out.
             if lines[route]?.isEmpty != false {
+                guard try await hasWork(route) else { continue }
                 lines[route, default: FleetLines()].rescanAt = 0
                 lines[route]?.deepAt = 0
             }
