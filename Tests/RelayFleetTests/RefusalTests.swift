@@ -157,7 +157,7 @@ struct RefusalTests {
         let library = try PostgresLibrary.open()
         try await onLoop { loop in
             let pool = FleetPool(
-                [server.settings()],
+                server.settings(),
                 library,
                 limit: 1,
                 statementTimeout: .milliseconds(300),
