@@ -441,7 +441,8 @@ let small = [
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }
-// Its closures start the tasks of requests: without copies for them each would cost an allocation.
-for target in package.targets where target.name == "waystationd" {
+// Its closures start the tasks of requests: without copies for them each would cost an allocation. A fleet's rooms wait for
+// a database more than they work.
+for target in package.targets where ["RelayFleet", "RelayPostgres", "waystationd"].contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
