@@ -36,7 +36,7 @@ struct RoutesTests {
         #expect(try await two.job(id)?.reason == .routeRemoved)
         _ = try await two.counters(at: .present, withDue: false)
         #expect(try await two.facts().routesElsewhere.isEmpty)
-        // What somebody has put aside stays so.
+        // A job that somebody has put aside stays so.
         let put = JobID(milliseconds: JobMoment.present.wall, random: (6, 2))
         var other = job
         other.record.id = put

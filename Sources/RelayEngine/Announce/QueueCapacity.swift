@@ -7,7 +7,7 @@ import Synchronization
 package final class QueueCapacity: JobListener {
     private struct State {
         var limit = 100_000
-        /// What this daemon may let it come to until the next count: less where others may fill it as well.
+        /// The number that this daemon may let it come to until the next count: less where others may fill it too.
         var ceiling = 100_000
         /// Jobs that are not over, as far as is known.
         var queued = 0

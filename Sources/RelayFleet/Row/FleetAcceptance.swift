@@ -9,18 +9,18 @@ struct FleetAcceptance: Sendable {
     /// The number of its route.
     let route: Int32
     /// The node whose users may have handed it over.
-    let place: FleetPlace
+    let home: FleetHome
     let created: Int64
     private(set) var standing: FleetStanding
     /// Set where it is claimed with its acceptance.
     private(set) var token: UInt64?
 
-    init(_ job: NewJob, route: Int32, at place: FleetPlace, created: Int64) {
+    init(_ job: NewJob, route: Int32, at home: FleetHome, created: Int64) {
         var job = job
-        job.record.submitter?.node = place.name
+        job.record.submitter?.node = home.name
         self.job = job
         self.route = route
-        self.place = place
+        self.home = home
         self.created = created
         let runAt: Int64
         switch job.due {
@@ -68,7 +68,7 @@ struct FleetAcceptance: Sendable {
     var keyHash: [UInt8]? {
         job.idempotency.map {
             // Callers of ports are nobody's in particular.
-            let node = $0.user == .max ? NodeName.none : place.name
+            let node = $0.user == .max ? NodeName.none : home.name
             return FleetScope(.idempotency, job.record.route, "\($0.user) \($0.key)", of: node).bytes
         }
     }
@@ -85,7 +85,7 @@ struct FleetAcceptance: Sendable {
             bodyLength: job.body.length,
             standing: standing,
             record: job.record,
-            place: place.number,
+            home: home.number,
             generation: token == nil ? nil : generation
         )
     }
@@ -133,7 +133,7 @@ extension FleetStatements {
                 .bytesArray(jobs.map { $0.standing.sealed(for: $0.id) }),
                 .bytesArray(
                     jobs.map {
-                        StoredRecord($0.job.record, bodyLength: $0.job.body.length, place: $0.place.number)
+                        StoredRecord($0.job.record, bodyLength: $0.job.body.length, home: $0.home.number)
                             .sealed()
                     }
                 ),
@@ -145,7 +145,7 @@ extension FleetStatements {
                 ),
                 .int16s(waiting.map(\.rawValue)),
                 .int64s(jobs.map(\.standing.machine.runAt)),
-                .int64s(jobs.map { $0.place.party(of: $0.job.record.submitter?.user) }),
+                .int64s(jobs.map { $0.home.party(of: $0.job.record.submitter?.user) }),
                 .int16s(jobs.map { Int16(min($0.job.record.priority, 7)) }),
                 .optionalInt64s(jobs.map(\.standing.machine.expiresAt)),
                 .optionalBytesArray(jobs.map(\.keyHash)),

@@ -141,7 +141,7 @@ extension FleetStatements {
         if !requests.isEmpty {
             let records = requests.map { change in
                 let row = change.before
-                return StoredRecord(row.record.expunged, bodyLength: row.bodyLength, place: row.place)
+                return StoredRecord(row.record.expunged, bodyLength: row.bodyLength, home: row.home)
                     .sealed()
             }
             statements.append(

@@ -18,13 +18,13 @@ struct FleetRow: Sendable {
     var standing: FleetStanding
     var record: JobRecord
     /// The number of the node whose user handed it over.
-    var place: Int64
+    var home: Int64
     /// The claim that its last change has settled.
     var settled: UInt64?
     /// The generation that has claimed it; nil of a job that does not run.
     var generation: Int64?
 
-    var party: Int64 { FleetPlace.party(of: record.submitter?.user, at: place) }
+    var party: Int64 { FleetHome.party(of: record.submitter?.user, at: home) }
     /// The keys by which it depends on others.
     var scopes: [FleetScope] { FleetScope.all(of: record) }
     var urgency: Int16 { Int16(min(record.priority, 7)) }
@@ -105,7 +105,7 @@ extension FleetRow {
                 bodyLength: stored.bodyLength,
                 standing: try FleetStanding(sealed: standing, for: id),
                 record: stored.record,
-                place: stored.place,
+                home: stored.home,
                 generation: result.int64(row, 12)
             )
         } catch { throw .damaged("the record of job \(id)") }
@@ -127,20 +127,20 @@ extension FleetRow {
 struct StoredRecord: Sendable {
     var record: JobRecord
     var bodyLength: UInt64
-    var place: Int64
+    var home: Int64
 
     func sealed() -> [UInt8] {
         var writer = RecordWriter()
         writer.add(bodyLength)
         record.add(to: &writer)
-        writer.add(place)
-        if place != 0 { writer.add(record.submitter?.node.text) }
+        writer.add(home)
+        if home != 0 { writer.add(record.submitter?.node.text) }
         return writer.sealed(behind: Checksum(of: record.id))
     }
 
-    init(_ record: JobRecord, bodyLength: UInt64, place: Int64) {
+    init(_ record: JobRecord, bodyLength: UInt64, home: Int64) {
         self.record = record
-        self.place = place
+        self.home = home
         self.bodyLength = bodyLength
     }
 
@@ -148,8 +148,8 @@ struct StoredRecord: Sendable {
         var reader = try RecordReader(sealed: bytes, behind: Checksum(of: id))
         bodyLength = try reader.number()
         record = try JobRecord(from: &reader)
-        place = try reader.signed()
-        if place != 0 { record.submitter?.node = NodeName(try reader.optionalText()) }
+        home = try reader.signed()
+        if home != 0 { record.submitter?.node = NodeName(try reader.optionalText()) }
     }
 }
 

@@ -35,7 +35,7 @@ extension FleetCore {
                 }
                 do throws(StoreError) {
                     let route = try await number(of: job.record.route)
-                    jobs.append(FleetAcceptance(job, route: route, at: place, created: now))
+                    jobs.append(FleetAcceptance(job, route: route, at: home, created: now))
                 } catch { answers[job.record.id] = .failure(error) }
             }
             let known = jobs.filter(\.job.lacksCapacity)
@@ -59,7 +59,7 @@ extension FleetCore {
     private func nextBatch() -> [PendingAcceptance] {
         var (batch, rest, seen, bytes) = ([PendingAcceptance](), [PendingAcceptance](), Set<[UInt8]>(), 0)
         for pending in accepting.take(2 * Self.batch) {
-            let job = FleetAcceptance(pending.job, route: 0, at: place, created: 0)
+            let job = FleetAcceptance(pending.job, route: 0, at: home, created: 0)
             let own = Set(job.scopes.map(\.bytes) + [job.keyHash, job.id.bytes].compactMap(\.self))
             if batch.count < Self.batch, bytes < batchBytes, seen.isDisjoint(with: own) {
                 batch.append(pending)

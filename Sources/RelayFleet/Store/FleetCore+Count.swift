@@ -112,7 +112,7 @@ extension FleetCore {
         var counts: [UInt32?: Int] = [:]
         for row in 0..<result.count {
             guard let party = result.int64(row, 0), let count = result.int64(row, 1) else { continue }
-            if place.has(party) { counts[FleetPlace.user(of: party), default: 0] += Int(count) }
+            if home.has(party) { counts[FleetHome.user(of: party), default: 0] += Int(count) }
         }
         return counts
     }

@@ -99,7 +99,7 @@ extension FleetCore {
             }
         }
         if !options.sharesUsers {
-            place = FleetPlace(number: Int64(try await number(of: options.node, in: "home")), name: node)
+            home = FleetHome(number: Int64(try await number(of: options.node, in: "home")), name: node)
         }
         try await register(began: began)
         try await takePauses()

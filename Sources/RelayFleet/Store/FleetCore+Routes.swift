@@ -15,7 +15,7 @@ extension FleetCore {
     func serve(_ routes: [String]) async {
         servedRoutes = routes
         guard refusal == nil else { return }
-        // What cannot be told now is told with the next renewal of the lease.
+        // A failure is made up for by the next renewal of the lease.
         try? await tellRoutes()
     }
 

@@ -20,7 +20,7 @@ final class FleetCore {
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
     /// The node whose users hand jobs over here.
-    var place = FleetPlace()
+    var home = FleetHome()
     /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
     var former: [Int64] = []
     var formerFloor: Int64 = 0

@@ -2,7 +2,7 @@ import RelayBase
 import RelayJobs
 
 /// A node as the home of users, by the number that the database has given its name; 0 where users are shared.
-struct FleetPlace: Hashable, Sendable {
+struct FleetHome: Hashable, Sendable {
     var number: Int64 = 0
     var name = NodeName.none
 
