@@ -68,7 +68,7 @@ class Upstream:
 
 
 class Node:
-    """A daemon of a fleet."""
+    """A daemon of a fleet; a caller is one user at all of them, so that its keys are."""
 
     def __init__(self, fleet, name):
         self.fleet, self.name, self.directory = fleet, name, fleet.directory / name
@@ -85,7 +85,8 @@ class Node:
             "listeners": [
                 {"name": "jobs", "unix": self.jobs, "mode": "0666", "role": "submit"},
                 {"name": "control", "unix": self.control, "mode": "0600", "role": "admin"}],
-            "storage": {"directory": str(self.directory / "state"), "postgresql": database},
+            "storage": {
+                "directory": str(self.directory / "state"), "shared_users": True, "postgresql": database},
             "limits": {"max_queued_jobs": 1000000},
             "routes": {"main": {
                 "upstreams": [{"name": "recorder", "url": f"http://127.0.0.1:{self.fleet.upstream_port}/"}],
