@@ -431,8 +431,9 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = settings + (target.swiftSettings ?? [])
 }
 
-// Rooms that no request goes through are made small instead of fast: fewer pages to read, to map and to keep. Much of
-// them is generic in what it fills or calls, of which the compiler would make a copy for each.
+// Rooms that no request goes through, or that wait for a database more than they work, are made small instead of fast:
+// fewer pages to read, to map and to keep. Much of them is generic in what it fills or calls, of which the compiler would
+// make a copy for each.
 let flags = ["-Osize", "-Xllvm", "-sil-disable-pass=generic-specializer"]
 let small = [
     "RelayConfig", "RelayFleet", "RelayInterface", "RelayPostgres", "RelaySystemd", "WaystationUI",
@@ -441,8 +442,7 @@ let small = [
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }
-// Its closures start the tasks of requests: without copies for them each would cost an allocation. A fleet's rooms wait for
-// a database more than they work.
-for target in package.targets where ["RelayFleet", "RelayPostgres", "waystationd"].contains(target.name) {
+// Its closures start the tasks of requests: without copies for them each would cost an allocation.
+for target in package.targets where target.name == "waystationd" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
