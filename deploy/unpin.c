@@ -2,7 +2,9 @@
  *
  * Copies an archive of object files, and takes the mark SHF_GNU_RETAIN from what is in it. Swift's compiler sets it on
  * everything that is public, and the linker then keeps all of that, though nobody calls it. The tables that the runtime
- * walks through keep theirs, and with it all that they lead to: their names begin without a dot. */
+ * walks through keep theirs, and with it all that they lead to: their names begin without a dot.
+ *
+ * The runtime's room for a debugger's words, sixteen pages of zeros, takes no place in the file any more. */
 #include <elf.h>
 #include <err.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 static const Elf64_Xword retained = 0x200000;
+static const char *const zeros = "swift5_backtrace";
 
 static void unpin(char *object, size_t size) {
     Elf64_Ehdr *head = (Elf64_Ehdr *)object;
@@ -28,7 +31,15 @@ static void unpin(char *object, size_t size) {
     if (text->sh_offset > size || text->sh_size > size - text->sh_offset) errx(1, "an object has no names");
     for (size_t index = 0; index < count; index++) {
         if (sections[index].sh_name >= text->sh_size) errx(1, "a section has no name");
-        if (object[text->sh_offset + sections[index].sh_name] == '.') sections[index].sh_flags &= ~retained;
+        const char *name = object + text->sh_offset + sections[index].sh_name;
+        size_t left = text->sh_size - sections[index].sh_name;
+        if (*name == '.') sections[index].sh_flags &= ~retained;
+        if (left <= strlen(zeros) || strcmp(name, zeros) || sections[index].sh_type != SHT_PROGBITS) continue;
+        if (sections[index].sh_offset > size || sections[index].sh_size > size - sections[index].sh_offset)
+            errx(1, "a section is cut short");
+        for (size_t place = 0; place < sections[index].sh_size; place++)
+            if (object[sections[index].sh_offset + place]) errx(1, "%s is not empty", zeros);
+        sections[index].sh_type = SHT_NOBITS;
     }
 }
 
