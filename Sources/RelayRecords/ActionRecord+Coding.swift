@@ -47,8 +47,14 @@ extension [ActionRecord] {
             )
         }
         guard !reader.isAtEnd else { return }
-        for index in indices { self[index].by?.name = try reader.optionalText() }
+        for index in indices {
+            let name = try reader.optionalText()
+            self[index].by?.name = name
+        }
         guard !reader.isAtEnd else { return }
-        for index in indices { self[index].by?.node = NodeName(try reader.optionalText()) }
+        for index in indices {
+            let node = NodeName(try reader.optionalText())
+            self[index].by?.node = node
+        }
     }
 }

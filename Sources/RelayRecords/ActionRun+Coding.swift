@@ -72,8 +72,9 @@ extension ActionRun {
         failure = try reader.optionalText()
         version = try reader.number()
         guard !reader.isAtEnd else { return }
-        self.by?.node = NodeName(try reader.optionalText())
-        endedBy?.node = NodeName(try reader.optionalText())
+        let (own, other) = (NodeName(try reader.optionalText()), NodeName(try reader.optionalText()))
+        self.by?.node = own
+        endedBy?.node = other
         self.filter.node = NodeName(try reader.optionalText())
     }
 }

@@ -17,6 +17,7 @@ RARE = {
     "resent", "damaged", "crashes", "sent_once_because", "not_kept_because", "in_doubt", "past_deadline", "api_code",
     "api_title", "ports", "refused_by", "expires_in_seconds", "lost", "next_upstream", "own_kinds", "held_until",
     "permit_wait_ms", "credential", "next_turn_at", "unit",
+    "oldest_snapshot", "application", "seconds",
 }
 
 
@@ -111,6 +112,8 @@ class Answers(unittest.TestCase):
         job = look()
         self.assertEqual((job["client"]["node"], job["attempts"][0]["node"]), ("east", "east"), job)
         self.call("listJobs", socket=relay.control)
+        status = lambda: self.call("getStatus", socket=relay.control).json()
+        eventually(lambda: "lease_age_seconds" in str(status()), "its lease is told of")
         self.call("pauseRoute", socket=relay.control, route="kept")
         self.assertEqual(self.call("getRoute", socket=relay.control, route="kept").json()["pause"]["by"]["node"], "east")
 

@@ -36,7 +36,9 @@ struct AcceptTests {
             )
             #expect(job.record.priority == 6 && job.record.labels == ["order=8841", "shop=7"])
             #expect(job.record.orderingKey == "customer-42" && job.record.supersedeKey == "stock-1")
-            #expect(job.record.submitter == JobRecord.Submitter(user: 1_001, unit: "shop-web.service"))
+            let node = bench.store.member?.node ?? .none
+            let submitter = JobRecord.Submitter(user: 1_001, unit: "shop-web.service", on: node)
+            #expect(job.record.submitter == submitter)
             #expect(!job.record.mayRepeat && job.record.trace.parent?.hasPrefix("00-0af") == true)
             #expect(job.record.bounds.timeout == .seconds(20) && job.record.bounds.maxAttempts == 4)
             #expect(!job.record.bounds.allowsFallback && job.record.idempotencyKey == "k")

@@ -42,6 +42,7 @@ struct RunTests {
             filter.upstream = "eu"
             filter.label = "order=1"
             filter.user = 4_000_000_000
+            filter.node = NodeName("west")
             (filter.createdFrom, filter.createdBefore) = (-5, 1_800_000_000_000)
             filter.version = .max
             (filter.sparesUncertain, filter.sparesSuperseded) = (true, true)
