@@ -72,7 +72,8 @@ struct FiguresTests {
     func alone() async throws {
         let nodes = try await Nodes(PostgresServer.make())
         let store = try await nodes.open("one")
-        let lives = 200
+        // So many that it does not matter in which part of a beat they begin.
+        let lives = 1_000
         for upstream in ["eu", nil] {
             let cost = try await Self.cost(
                 of: lives,

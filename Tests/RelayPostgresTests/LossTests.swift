@@ -31,15 +31,23 @@ struct LossTests {
     @Test("A server process that is killed: what was sent as a whole may have been carried out")
     func killed() async throws {
         let server = try await PostgresServer.make()
+        var starts = 0
         for batch in [[Self.sleep], [Self.begin, Self.sleep, Self.commit]] {
             let failure = try await Self.failure(of: batch, at: server) { server.kill($0) }
             #expect(failure.kind == .lost && failure.isUnknown && failure.endsConnection)
-            try await Self.recovered(server)
+            starts += 1
+            try await Self.recovered(server, after: starts)
         }
     }
 
     /// Connects until the server is through with its recovery, which it says by 57P03.
-    private static func recovered(_ server: PostgresServer) async throws {
+    ///
+    /// Until it has seen the end of its process it takes connections as before, and ends them then: `starts` is how often
+    /// it was ready before.
+    private static func recovered(_ server: PostgresServer, after starts: Int = 0) async throws {
+        let words = "'ready to accept connections', 'g'"
+        let question = "SELECT count(*) FROM regexp_matches(pg_read_file('\(server.folder)/log'), \(words))"
+        while Int(try await offPool { (try? server.sql(question)) ?? "" }) ?? 0 <= starts {}
         let library = try PostgresLibrary.open()
         try await onLoop { loop in
             while true {
