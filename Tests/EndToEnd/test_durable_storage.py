@@ -162,7 +162,7 @@ class Storage(DurableTest):
         (inside(relay, state) / "filler").unlink()
         eventually(
             lambda: relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")]).status == 202, "a job is accepted", 10)
-        relay.errors.wait("<5>", "it is open and accepts jobs")
+        relay.errors.wait("<5>", "the job store is open and accepts jobs")
         self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", method="PUT"))
 
     def test_a_file_of_the_store_that_is_taken_away_is_told_of_and_nothing_is_accepted(self):
