@@ -197,6 +197,9 @@ class ManyRoutes(PageTest):
 
     def test_the_keyboard_goes_on_from_a_row_that_was_scrolled_out_of_sight(self):
         browser = self.browser
+        # Where the test before has left the window.
+        browser.script("scrollTo(0, 0)")
+        self.settled()
         first = self.drawn()[3][0]
         browser.script("document.querySelectorAll('.routes tbody tr:not(.gap) th a')[3].focus()")
         browser.script("scrollTo(0, 40000)")

@@ -34,7 +34,7 @@ struct FleetChange: Sendable {
     /// The job as it stands once the change is made.
     var row: FleetRow {
         var row = before
-        (row.n, row.standing, row.generation) = (n, after, generation)
+        (row.n, row.standing, row.generation, row.countedState) = (n, after, generation, nil)
         return row
     }
 
@@ -118,7 +118,9 @@ extension FleetStatements {
                 .int32s(changes.map(\.before.route)),
                 .int64s(changes.map(\.before.party)),
                 .int16s(changes.map(\.before.urgency)),
-                .int16s(changes.map { Int16($0.before.standing.machine.state.rawValue) }),
+                .int16s(
+                    changes.map { $0.before.countedState ?? Int16($0.before.standing.machine.state.rawValue) }
+                ),
                 .int32s(changes.map(\.before.minute)),
                 .int32s(changes.map(\.before.countedMinute)),
                 .int32s(changes.map(\.row.countedMinute)),

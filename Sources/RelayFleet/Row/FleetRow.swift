@@ -23,6 +23,9 @@ struct FleetRow: Sendable {
     var settled: UInt64?
     /// The generation that has claimed it; nil of a job that does not run.
     var generation: Int64?
+    /// The state under which its last change was counted, where that is another than its own: a claim counts as running
+    /// though the job's time was over.
+    var countedState: Int16?
 
     var party: Int64 { FleetHome.party(of: record.submitter?.user, at: home) }
     /// The keys by which it depends on others.
@@ -109,6 +112,7 @@ extension FleetRow {
                 generation: result.int64(row, 12)
             )
         } catch { throw .damaged("the record of job \(id)") }
+        countedState = Int16(clamping: state)
         let token = result.int64(row, 9)
         if let token, result.isNull(row, 10) { settled = UInt64(bitPattern: token) }
         if let token, let upstream = result.text(row, 10), let at = result.int64(row, 11) {

@@ -88,6 +88,8 @@ extension FleetCore {
             facts.operations += UInt64(jobs.count)
         } catch {
             if error.sqlState == Self.warned {
+                // It may be committed with a claim that nobody here has.
+                mayHoldUnknown = true
                 for job in jobs { answers[job.id] = .failure(.warned) }
             } else if error.isUnknown {
                 for (id, answer) in await resolve(jobs) { answers[id] = answer }

@@ -21,15 +21,15 @@ extension FleetCore {
         while !isClosing {
             do throws(StoreError) {
                 if refusal == nil { try await renew() }
-                if let trouble = lastTrouble {
-                    events.relief("the database takes statements again, after: \(trouble)")
-                }
-                lastTrouble = nil
                 if lease.maySend(at: options.clock()) {
                     keepListening()
                     try await hear()
                     if options.looksByItself { try await look() }
                     try await takeOver()
+                    if let trouble = lastTrouble {
+                        events.relief("the database takes statements again, after: \(trouble)")
+                    }
+                    lastTrouble = nil
                     try await lookAtSnapshots()
                     if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
                 }
@@ -118,7 +118,8 @@ extension FleetCore {
         guard !changed.isEmpty else { return }
         var asked: [JobID] = []
         for row in try await rows(changed) {
-            guard let known = running[row.seq] else { continue }
+            // What was read may be older than what this node has done since.
+            guard let known = running[row.seq], row.n > known.n else { continue }
             if row.standing.machine.token == known.standing.machine.token {
                 running[row.seq] = row
                 if row.standing.machine.isCancelAsked { asked.append(row.id) }

@@ -78,12 +78,10 @@ extension FleetCore {
             for (seq, row) in running
             where row.route == number && beingClaimed.contains(seq) && !handed.contains(seq) {
                 running[seq] = nil
+                beingClaimed.remove(seq)
             }
             mayHoldUnknown = true
-            if given.isEmpty {
-                beingClaimed.subtract(running.keys)
-                throw error
-            }
+            if given.isEmpty { throw error }
         }
         for claim in given.values.joined() { beingClaimed.remove(claim.token.position) }
         var byLine = given.mapValues { $0[...] }
@@ -294,7 +292,16 @@ extension FleetCore {
             return nil
         }
         if !row.scopes.isEmpty, try await isKeptBack(row) {
-            _ = try await takeBack(claim) { $0.block() }
+            // The other one may have gone in between, when nobody waited behind it yet.
+            if let blocked = try await takeBack(claim, { $0.block() }), !(try await isKeptBack(blocked)) {
+                _ = try await change([blocked]) { row, _ in
+                    var after = row.standing
+                    guard after.machine.reason == .ordering, after.machine.wake(now: self.now) else {
+                        return nil
+                    }
+                    return FleetChange(row, after)
+                }
+            }
             return nil
         }
         let token = ClaimToken(id: row.id, position: row.seq, number: row.standing.machine.token)

@@ -165,6 +165,7 @@ extension FleetCore {
             if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
         } catch {
             // The claim is given back by the next look at claims that nobody holds.
+            if case .running(let token) = result { running[token.position] = nil }
             mayHoldUnknown = true
         }
     }

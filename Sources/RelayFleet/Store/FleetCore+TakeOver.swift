@@ -131,6 +131,16 @@ extension FleetCore {
         guard acceptanceFloors.isEmpty, claimsUnderWay == 0 else { return }
         // A claim that comes while this is asked has a later number.
         let (limit, floor) = (Int64(bitPattern: takeTokens(1)), highestSeq)
+        // Whoever loses a reply from here on says so again.
+        mayHoldUnknown = false
+        do throws(StoreError) { try await giveBack(before: limit) } catch {
+            mayHoldUnknown = true
+            throw error
+        }
+        if !mayHoldUnknown { unknownFloor = floor }
+    }
+
+    private func giveBack(before limit: Int64) async throws(StoreError) {
         let result = try await round(
             "look for claims",
             [
@@ -160,6 +170,5 @@ extension FleetCore {
             else { return nil }
             return FleetChange(row, after)
         }
-        (mayHoldUnknown, unknownFloor) = (false, floor)
     }
 }

@@ -108,6 +108,9 @@ extension FleetCore {
         let (slot, sent, statementTimeout) = (heads.job, steady, options.statementTimeout)
         var ended: [JobChange] = []
         var fresh: [String: FreshWork] = [:]
+        var taken: [Int64] = []
+        // A job whose COMMIT is not known runs here no more: where it is there after all, its claim is given back.
+        defer { for seq in taken { running[seq] = nil } }
         let answers = try await pool.borrow("keep the job") { connection throws(PostgresError) in
             let own = Set(jobs.flatMap(\.scopes))
             let replacing = own.filter { $0.kind == .supersede }
@@ -124,6 +127,9 @@ extension FleetCore {
                     within: statementTimeout
                 )
                 let answers = take(results, kept, slot: slot, sent: sent)
+                taken = answers.values.compactMap {
+                    if case .running(let token) = $0 { token.position } else { nil }
+                }
                 let accepted = kept.filter { answers[$0.id]?.isAccepted == true }
                 let changes = superseded(by: accepted, turns)
                 guard Set(changes.flatMap(\.before.scopes)).isSubset(of: scopes) else {
@@ -148,6 +154,7 @@ extension FleetCore {
             try Self.check(last)
             ended = made.1.filter { $0.after.machine.state.isTerminal }.map { $0.row.report() }
             for change in made.2 { note(change.row, &fresh) }
+            taken = []
             return made.0
         }
         if !ended.isEmpty { events.ended(ended) }
