@@ -197,7 +197,7 @@ class ManyRoutes(PageTest):
 
     def test_the_keyboard_goes_on_from_a_row_that_was_scrolled_out_of_sight(self):
         browser = self.browser
-        # Where the test before has left the window.
+        # The test before has left the window somewhere.
         browser.script("scrollTo(0, 0)")
         self.settled()
         first = self.drawn()[3][0]

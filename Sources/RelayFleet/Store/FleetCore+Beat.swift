@@ -118,7 +118,7 @@ extension FleetCore {
         guard !changed.isEmpty else { return }
         var asked: [JobID] = []
         for row in try await rows(changed) {
-            // What was read may be older than what this node has done since.
+            // The row that was read may be older than what this node has done since.
             guard let known = running[row.seq], row.n > known.n else { continue }
             if row.standing.machine.token == known.standing.machine.token {
                 running[row.seq] = row

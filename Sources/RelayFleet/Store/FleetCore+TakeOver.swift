@@ -131,7 +131,7 @@ extension FleetCore {
         guard acceptanceFloors.isEmpty, claimsUnderWay == 0 else { return }
         // A claim that comes while this is asked has a later number.
         let (limit, floor) = (Int64(bitPattern: takeTokens(1)), highestSeq)
-        // Whoever loses a reply from here on says so again.
+        // A reply that is lost from here on is told of again.
         mayHoldUnknown = false
         do throws(StoreError) { try await giveBack(before: limit) } catch {
             mayHoldUnknown = true
