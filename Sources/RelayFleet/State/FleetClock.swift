@@ -28,6 +28,7 @@ struct FleetClock: Equatable, Sendable {
         }
     }
 
-    /// Milliseconds since 1970 UTC by the database's clock; never ahead of it by more than a round trip.
-    func time(at steady: Int64) -> Int64 { steady &+ low &+ (high &- low) / 2 }
+    /// Milliseconds since 1970 UTC by the database's clock; behind it by a round trip at most and never ahead: what is due by
+    /// it is due there, and a bound that is narrowed does not set it back.
+    func time(at steady: Int64) -> Int64 { steady &+ low }
 }

@@ -147,8 +147,9 @@ extension FleetCore {
                     )
                     woken = wakes(read(found[0], FleetRow.columnCount), changes, now)
                 }
+                try await make(changes + woken, connection)
                 var last = [turnsTaken(accepted, slot, results[0])]
-                if !changes.isEmpty { last += statementsToChange(changes + woken) + [turnsLeft(changes)] }
+                if !changes.isEmpty { last.append(turnsLeft(changes)) }
                 return ((answers, changes, woken), last)
             }
             try Self.check(last)
@@ -240,6 +241,33 @@ extension FleetCore {
         _ rows: [FleetRow],
         _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
     ) async throws(PostgresError) -> [FleetChange] {
+        for _ in 0..<Self.tries {
+            do throws(PostgresError) { return try await tryChangeInTurn(rows, decide) } catch {
+                guard error.sqlState == Self.keysChanged else { throw error }
+            }
+        }
+        return try await tryChangeInTurn(rows, decide)
+    }
+
+    /// Makes changes in the transaction: claims take no lock of a key, and may have come first.
+    private func make(
+        _ changes: [FleetChange],
+        _ connection: PostgresConnection
+    ) async throws(PostgresError) {
+        guard !changes.isEmpty else { return }
+        let results = try await connection.run(
+            statementsToChange(changes),
+            within: options.statementTimeout
+        )
+        let made = results.prefix(Set(changes.map(\.before.slot)).count).reduce(0) { $0 + $1.count }
+        guard made < changes.count else { return }
+        throw PostgresError(.refused, "another change of a job came first", sqlState: Self.keysChanged)
+    }
+
+    private func tryChangeInTurn(
+        _ rows: [FleetRow],
+        _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
+    ) async throws(PostgresError) -> [FleetChange] {
         let scopes = Set(rows.flatMap { $0.scopes })
         return try await pool.borrow("change jobs") { connection throws(PostgresError) in
             let (changes, results) = try await locked(scopes, connection) {
@@ -265,10 +293,8 @@ extension FleetCore {
                 }
                 let woken = wakes(read(found[1], FleetRow.columnCount), changes, now)
                 var last: [PostgresStatement] = []
-                if !changes.isEmpty {
-                    last += statementsToChange(changes + woken)
-                    last.append(turnsLeft(changes))
-                }
+                try await make(changes + woken, connection)
+                if !changes.isEmpty { last.append(turnsLeft(changes)) }
                 if !replayed.isEmpty {
                     last.append(takeTurns(scopes, replayed.map(\.seq), replayed.map(\.slot)))
                 }
