@@ -76,6 +76,8 @@ package final class SQLiteJobStore: JobStore {
             )
             let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)
             store.fileThread.removeOrphans(unknownTo: reader)
+            // A caller that looks at once sees since when jobs have been due.
+            shared.tellOldest(writer.plain.news())
             opened(.success(store))
             commits.run()
             // In this order: what is left on the thread for files may ask the reader.
