@@ -442,6 +442,10 @@ let small = [
 for target in package.targets where small.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .release)))
 }
+// The form of a debugger's words that the tool can read which counts instructions.
+for target in package.targets where ["CPostgres", "CSQLiteFiles"].contains(target.name) {
+    target.cSettings = [.unsafeFlags(["-gdwarf-4"])]
+}
 // Its closures start the tasks of requests: without copies for them each would cost an allocation.
 for target in package.targets where target.name == "waystationd" {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
