@@ -54,7 +54,8 @@ struct RefusalTests {
         #expect(await store.answer(.ofFleet()) == .success(.accepted))
         let claim = try await store.nextClaim()
         let sessions = """
-            SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'waystation' AND query LIKE '%SCHEMA%'
+            SELECT (extract(epoch FROM min(backend_start)) * 1000000)::bigint FROM pg_stat_activity
+            WHERE application_name = 'waystation' AND query LIKE '%SCHEMA%'
             """
         let before = try await nodes.sql(sessions) ?? 0
         try await nodes.sql(

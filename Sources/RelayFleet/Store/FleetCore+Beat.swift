@@ -44,9 +44,10 @@ extension FleetCore {
     func trouble(_ error: StoreError) {
         guard error.code != .closed else { return }
         facts.errors[error.code, default: 0] += 1
-        // Of one trouble once, until it is over.
-        if lastTrouble != error.message { events.notice(error.message) }
-        lastTrouble = error.message
+        // Of one trouble once, until it is over, whichever statement meets it.
+        let cause = pool.trouble?.message ?? error.message
+        if lastTrouble != cause { events.notice(error.message) }
+        lastTrouble = cause
     }
 
     /// Renews the lease when a third of it is over.
