@@ -65,8 +65,9 @@ struct FaultTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for submitter in 0..<4 as Range<UInt64> {
                 group.addTask {
-                    // As many as it takes for a cut to meet one.
-                    for index in 0..<1_000 as Range<UInt64> where index < 60 || refused.values.isEmpty {
+                    // As many as it takes for a cut to meet one, and to miss one.
+                    for index in 0..<1_000 as Range<UInt64>
+                    where index < 60 || refused.values.isEmpty || said.values.isEmpty {
                         let job = Self.job(submitter * 10_000 + index)
                         switch await Self.offer(job, to: store) {
                         case .success: said.add([job.record.id])
