@@ -18,13 +18,15 @@ axe.run(document, { resultTypes: ['violations'] }).then((found) => done(
 """
 
 # The elements that TAB reaches.
-REACHABLE = """
+NOW = """
 const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex]')]
   .filter((node) => node.tabIndex >= 0 && !node.disabled && node.checkVisibility({ visibilityProperty: true }));
 const inside = (node) => node.type === 'radio' && !node.checked;
-window.walked = all.filter((node) => !inside(node));
-return walked.map((node) => node.outerHTML.slice(0, 100));
+const now = all.filter((node) => !inside(node));
 """
+REACHABLE = NOW + "window.walked = now; return now.map((node) => node.outerHTML.slice(0, 100));"
+# A live page gets and loses rows; the order of a walk tells something only while the elements stay.
+STAYED = NOW + "return now.length === walked.length && now.every((node, at) => node === walked[at]);"
 
 # The focus: its number, whether it can be seen, and whether it is in the window and nothing lies over it.
 FOCUS = """
@@ -119,6 +121,15 @@ class Access(PageTest):
                     self.walk()
 
     def walk(self):
+        for _ in range(5):
+            elements, order = self.walk_once()
+            if self.browser.script(STAYED):
+                break
+        else:
+            self.fail("the elements changed during each of five walks")
+        self.assertEqual(order, list(range(len(elements))), [elements[at] for at in range(len(elements)) if at not in order][:5])
+
+    def walk_once(self):
         # The focus begins before the first element, as in a page that was just opened.
         self.browser.script(
             "document.querySelectorAll('details').forEach((one) => { one.open = true; });"
@@ -138,7 +149,16 @@ class Access(PageTest):
             found = self.browser.script(FOCUS)
             if found and found[0] == order[0]:
                 break
-        self.assertEqual(order, list(range(len(elements))), [elements[at] for at in range(len(elements)) if at not in order][:5])
+        return elements, order
+
+    def test_a_walk_is_begun_anew_when_a_row_came_meanwhile(self):
+        self.view("#/jobs", "Failed by")
+        self.browser.script(
+            "const link = document.createElement('a'); link.href = '#/'; link.textContent = 'new';"
+            "addEventListener('keyup', () => document.querySelector('form.filters select').before(link), { once: true })")
+        self.walk()
+        self.assertTrue(self.browser.script(
+            "const link = document.querySelector('form.filters a'); link?.remove(); return !!link"), "the row came")
 
     def test_who_walks_meets_an_element_without_a_mark_of_the_focus(self):
         self.view("#/jobs", "Failed by")
