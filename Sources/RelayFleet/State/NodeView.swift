@@ -5,7 +5,8 @@ import Synchronization
 /// A node as every thread may see it at once.
 final class NodeView: Sendable {
     private let state: Mutex<(facts: StoreFacts, refusal: StoreError?)>
-    /// Until when a first byte may be sent, by the node's clock.
+    /// The generation whose lease it is, and until when a first byte may be sent, by the node's clock.
+    private let generation = Atomic<Int64>(0)
     private let sendsUntil = Atomic<Int64>(.min)
 
     init() { state = Mutex((StoreFacts(), .away("use it", "it is not connected yet"))) }
@@ -17,7 +18,15 @@ final class NodeView: Sendable {
 
     func show(_ facts: StoreFacts, _ refusal: StoreError?) { state.withLock { $0 = (facts, refusal) } }
 
-    func show(_ lease: LeaseMachine) { sendsUntil.store(lease.sendsUntil, ordering: .relaxed) }
+    func show(_ lease: LeaseMachine, of generation: Int64) {
+        self.generation.store(generation, ordering: .relaxed)
+        // Who sees this lease sees whose it is.
+        sendsUntil.store(lease.sendsUntil, ordering: .releasing)
+    }
 
-    func maySend(at now: Int64) -> Bool { now < sendsUntil.load(ordering: .relaxed) }
+    /// A claim of an earlier generation is not this lease's: others may have taken it over, though the node has a lease again.
+    func maySend(under token: UInt64, at now: Int64) -> Bool {
+        now < sendsUntil.load(ordering: .acquiring)
+            && FleetCore.generation(of: token) == generation.load(ordering: .relaxed)
+    }
 }
