@@ -8,7 +8,7 @@ import RelayPostgres
 import RelayTestSupport
 import Testing
 
-@Suite("What a node holds is found among any number of claims that are over", .timeLimit(.minutes(5)))
+@Suite("Jobs that a node holds are found among any number of claims that are over", .timeLimit(.minutes(5)))
 struct ManyClaimsTests {
     /// Makes jobs that the node has claimed and settled, half of them with their acceptance.
     private static func live(_ count: Int, _ nodes: Nodes) async throws {
@@ -78,7 +78,6 @@ struct ManyClaimsTests {
         while found.count < ids.count { found.insert(try await other.nextClaim().token.id) }
         let taken = SystemClock.monotonic() - begun
         #expect(found == Set(ids))
-        if byItself { #expect(taken < 3_000_000_000) }
         await other.close()
         let rows = try await Self.read(nodes) - before
         print("taken up in \(taken / 1_000_000) ms, \(rows) rows and entries read")

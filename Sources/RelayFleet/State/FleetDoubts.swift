@@ -28,9 +28,8 @@ struct FleetHorizon: Equatable, Sendable {
 
     init(since: Int64) { self.since = since }
 
-    /// - Parameters:
-    ///   - low: the oldest transaction that was open when it was asked at `asked`.
-    ///   - next: the first one that had not begun.
+    /// At `asked` the oldest open transaction was `low`, and the first that had not begun `next`.
+    ///
     /// - Returns: whether all of them are over.
     mutating func isOver(asked: Int64, low: Int64, next: Int64) -> Bool {
         if let horizon { return low >= horizon }
@@ -79,7 +78,7 @@ struct FleetDoubts: Sendable {
         )
     }
 
-    /// Whether such a claim of the job is one of them. The same job may be claimed anew meanwhile.
+    /// Whether such a claim of the job is one of them: the same job may be claimed anew meanwhile.
     func has(_ token: UInt64, of id: JobID) -> Bool {
         all.contains {
             $0.tokens.contains(Int64(bitPattern: token)) && ($0.ids.isEmpty || $0.ids.contains(id))

@@ -20,13 +20,16 @@ final class NodeView: Sendable {
 
     func show(_ lease: LeaseMachine, of generation: Int64) {
         self.generation.store(generation, ordering: .relaxed)
-        // Who sees this lease sees whose it is.
+        // A thread that sees this lease sees whose it is.
         sendsUntil.store(lease.sendsUntil, ordering: .releasing)
     }
+
+    /// The generation that made the claim of this number.
+    private static func generation(of token: UInt64) -> Int64 { Int64(token >> 32) }
 
     /// A claim of an earlier generation is not this lease's: others may have taken it over, though the node has a lease again.
     func maySend(under token: UInt64, at now: Int64) -> Bool {
         now < sendsUntil.load(ordering: .acquiring)
-            && FleetCore.generation(of: token) == generation.load(ordering: .relaxed)
+            && Self.generation(of: token) == generation.load(ordering: .relaxed)
     }
 }

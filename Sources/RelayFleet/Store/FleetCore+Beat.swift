@@ -82,7 +82,7 @@ extension FleetCore {
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
         let lost = running.values.map(\.id)
-        // What is said of it in the database may be gone with its row.
+        // The database may say nothing of it any more: its row is gone where another node has taken over.
         let reach = reach
         if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
         former.append(generation)

@@ -274,7 +274,7 @@ extension FleetStatements {
         """
         SELECT \(FleetRow.columns) FROM (\(rows)) x JOIN LATERAL (SELECT * FROM \(s).job j WHERE j.slot = x.slot
         AND j.seq = x.seq LIMIT 1) j ON true \(lastChange)
-        WHERE CASE WHEN c.n IS NULL THEN j.generation ELSE c.generation END = ANY($1::bigint[]) LIMIT \(limit)
+        WHERE CASE WHEN c.n IS NULL THEN j.generation ELSE c.generation END = ANY($1::bigint[]) ORDER BY j.seq LIMIT \(limit)
         """
     }
 }

@@ -212,9 +212,6 @@ extension FleetCore {
     /// The lowest number that the next claim may have.
     var lowestToken: Int64 { generation << 32 | Int64(nextToken) }
 
-    /// The generation that made the claim of this number.
-    static func generation(of token: UInt64) -> Int64 { Int64(token >> 32) }
-
     /// Notes that jobs may be claimed from now on that no reply has told of.
     func beginClaim() -> UInt64 {
         nextRound += 1
