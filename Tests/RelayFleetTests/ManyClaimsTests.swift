@@ -85,6 +85,39 @@ struct ManyClaimsTests {
     }
 
     @Test(
+        "A claim of an earlier start that is committed after the next one has looked is taken up all the same"
+    )
+    func late() async throws {
+        let nodes = try await Nodes()
+        func open() async throws -> PostgreSQLJobStore {
+            try await nodes.open("one") {
+                $0.statementTimeout = .seconds(1)
+                $0.database.limits.statement = .seconds(100)
+                $0.database.limits.connectionCheck = .seconds(100)
+                $0.longestWay = .milliseconds(200)
+            }
+        }
+        let one = try await open()
+        let job = NewJob.ofFleet()
+        #expect(await one.answer(job) == .success(.accepted))
+        let halt = try await Halt(nodes, "change_0", when: "NEW.upstream = 'eu'", inCommit: true)
+        async let lost = one.claim("hooks", limit: 1, upstream: "eu", at: .present)
+        _ = try await halt.reached()
+        await one.breakOff()
+        _ = try? await lost
+        let back = try await open()
+        #expect(try await back.job(job.id)?.state == .queued)
+        // It has looked for what may still be open, more than once.
+        try await nodes.sql("SELECT count(pg_sleep(3))")
+        try await halt.letGo()
+        while try await back.job(job.id)?.state == .queued {}
+        #expect(try await back.nextClaim().token.id == job.id)
+        #expect(try await back.job(job.id)?.crashes == 1)
+        while try await nodes.sql("SELECT cardinality(former) FROM SCHEMA.node") != 0 {}
+        await back.close()
+    }
+
+    @Test(
         "A claim that is committed long after its reply was given up is given back while jobs come all the time"
     )
     func underLoad() async throws {

@@ -18,22 +18,19 @@ struct FleetReach: Equatable, Sendable {
 
 /// Whether statements of which no reply has come may still commit: a look that is made later sees all that they did.
 struct FleetHorizon: Equatable, Sendable {
-    /// When the last of them was sent, in monotonic milliseconds.
-    let since: Int64
+    /// From when on none of them is on its way to the server any more, in monotonic milliseconds.
+    let arrival: Int64
     /// The first transaction that had not begun when all of them had.
     private var horizon: Int64?
 
-    /// Milliseconds after which none of them is on its way to the server any more.
-    static let longestWay: Int64 = 30_000
-
-    init(since: Int64) { self.since = since }
+    init(arrival: Int64) { self.arrival = arrival }
 
     /// At `asked` the oldest open transaction was `low`, and the first that had not begun `next`.
     ///
     /// - Returns: whether all of them are over.
     mutating func isOver(asked: Int64, low: Int64, next: Int64) -> Bool {
         if let horizon { return low >= horizon }
-        if asked - since >= Self.longestWay { horizon = next }
+        if asked >= arrival { horizon = next }
         return false
     }
 }
@@ -67,14 +64,14 @@ struct FleetDoubts: Sendable {
     /// The jobs that are found by their ids.
     var ids: Set<JobID> { all.reduce(into: []) { $0.formUnion($1.ids) } }
 
-    mutating func add(_ tokens: ClosedRange<Int64>, at steady: Int64) {
-        all.append(Doubt(tokens: tokens, horizon: FleetHorizon(since: steady)))
+    mutating func add(_ tokens: ClosedRange<Int64>, arrival: Int64) {
+        all.append(Doubt(tokens: tokens, horizon: FleetHorizon(arrival: arrival)))
     }
 
     /// The jobs, which lie from `floor` on, may have been claimed with their acceptance under such a number.
-    mutating func add(_ ids: [JobID], _ tokens: ClosedRange<Int64>, from floor: Int64, at steady: Int64) {
+    mutating func add(_ ids: [JobID], _ tokens: ClosedRange<Int64>, from floor: Int64, arrival: Int64) {
         all.append(
-            Doubt(tokens: tokens, ids: Set(ids), floor: floor, horizon: FleetHorizon(since: steady))
+            Doubt(tokens: tokens, ids: Set(ids), floor: floor, horizon: FleetHorizon(arrival: arrival))
         )
     }
 

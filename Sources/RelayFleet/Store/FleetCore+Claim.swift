@@ -206,7 +206,7 @@ extension FleetCore {
             }
         } catch {
             if !error.blamesRow, error.kind != .unreachable {
-                doubts.add(first...first + Int64(count) - 1, at: steady)
+                doubts.add(first...first + Int64(count) - 1, arrival: arrival)
             }
             throw error
         }

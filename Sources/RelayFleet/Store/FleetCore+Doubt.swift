@@ -13,7 +13,7 @@ extension FleetCore {
     /// way fail, and waits for one that commits.
     func resolve(_ jobs: [FleetAcceptance]) async -> [JobID: Result<EnqueueResult, StoreError>] {
         // Before anything is asked: what is claimed later is none of these.
-        doubt(jobs.map(\.id))
+        doubt(jobs)
         let (slot, end) = (acceptSlot, doubtEnd)
         while steady < end {
             do throws(StoreError) { return try await settle(jobs, in: slot) } catch {

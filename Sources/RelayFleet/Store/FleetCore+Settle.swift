@@ -168,7 +168,7 @@ extension FleetCore {
             guard case .running(let token) = result else { return }
             running[token.position] = nil
             let number = Int64(bitPattern: token.number)
-            doubts.add([token.id], number...number, from: token.position, at: steady)
+            doubts.add([token.id], number...number, from: token.position, arrival: arrival)
         }
     }
 

@@ -68,12 +68,12 @@ extension FleetCore {
         guard !former.isEmpty else { return }
         try await recover(former, of: node, from: formerReach)
         try await removeOrphans()
-        (formerReach.held, formerHorizon) = ([], FleetHorizon(since: steady))
+        (formerReach.held, formerHorizon) = ([], FleetHorizon(arrival: arrival))
     }
 
     /// Once no statement of earlier starts may commit any more, takes what came of the last ones and forgets the starts.
     func forgetFormer() async throws(StoreError) {
-        guard !former.isEmpty, steady - formerHorizon.since >= FleetHorizon.longestWay else { return }
+        guard !former.isEmpty, steady >= formerHorizon.arrival else { return }
         let asked = steady
         let open = try await round("look for open transactions", [statements.open])[0]
         guard let low = open.int64(0, 0), let next = open.int64(0, 1),
@@ -193,7 +193,7 @@ extension FleetCore {
             ]
         )[0]
         let sound = try await sound(result)
-        let rows = sound.filter { $0.standing.machine.state == .running && running[$0.seq] == nil }
+        let rows = sound.filter { $0.standing.machine.state == .running && !holds($0) }
         let changes = try await change(rows) { row, _ in
             var after = row.standing
             let begun = after.machine.begun
@@ -234,25 +234,24 @@ extension FleetCore {
                         limit: Self.taken
                     ),
                     [
-                        .int64s([generation]), .int64s(claims.map(\.tokens.lowerBound)),
+                        .int64s(former + [generation]), .int64s(claims.map(\.tokens.lowerBound)),
                         .int64s(claims.map(\.tokens.upperBound)), .uuids(doubts.ids.map(\.bytes)),
                     ]
                 ),
             ]
         )
         let rows = try await sound(results[1])
-            .filter { row in
-                running[row.seq] == nil && doubts.has(row.standing.machine.token, of: row.id)
-            }
+            .filter { row in !holds(row) && doubts.has(row.standing.machine.token, of: row.id) }
         _ = try await change(rows) { row, _ in
             var after = row.standing
             let token = after.machine.token
-            guard self.running[row.seq] == nil, self.doubts.has(token, of: row.id),
+            guard !self.holds(row), self.doubts.has(token, of: row.id),
                 after.machine.giveUp(token: token, stays: true, now: self.now)
             else { return nil }
             return FleetChange(row, after)
         }
-        guard results[1].count < Self.taken, let low = results[0].int64(0, 0),
+        // The next look tells whether that was all.
+        guard rows.isEmpty, results[1].count < Self.taken, let low = results[0].int64(0, 0),
             let next = results[0].int64(0, 1)
         else { return }
         doubts.looked(asked: asked, low: low, next: next)

@@ -24,7 +24,7 @@ final class FleetCore {
     /// The numbers of earlier starts, whose jobs are still to be taken up, and from where on they may have any.
     var former: [Int64] = []
     var formerReach = FleetReach(floor: .max, tokens: .max)
-    var formerHorizon = FleetHorizon(since: 0)
+    var formerHorizon = FleetHorizon(arrival: 0)
     /// Counts the claims of this start.
     var nextToken: UInt64 = 1
     /// The jobs that this node has claimed, by position.
@@ -224,11 +224,21 @@ extension FleetCore {
     /// Such a claim may stand in the database, and nobody here holds it.
     func doubt(_ token: UInt64) {
         let number = Int64(bitPattern: token)
-        doubts.add(number...number, at: steady)
+        doubts.add(number...number, arrival: arrival)
     }
 
     /// The jobs may have been claimed with their acceptance, and nobody here holds them.
-    func doubt(_ jobs: [JobID]) {
-        doubts.add(jobs, generation << 32...lowestToken - 1, from: highestSeq, at: steady)
+    func doubt(_ jobs: [FleetAcceptance]) {
+        let ids = jobs.filter { $0.job.upstream != nil }.map(\.id)
+        guard !ids.isEmpty else { return }
+        doubts.add(ids, generation << 32...lowestToken - 1, from: highestSeq, arrival: arrival)
+    }
+
+    /// When no statement is on its way any more that was sent before now.
+    var arrival: Int64 { steady + options.longestWay.saturatedNanoseconds / 1_000_000 }
+
+    /// Whether the claim that the row tells of is held here; it may be another's of a job that was held here once.
+    func holds(_ row: FleetRow) -> Bool {
+        running[row.seq]?.standing.machine.token == row.standing.machine.token
     }
 }
