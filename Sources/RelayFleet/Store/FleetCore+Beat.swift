@@ -61,8 +61,8 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, floor = $3, tokens = $4, held = $5,
-                    routes = $6 WHERE name = $1 AND generation = $2
+                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, tokens = $4, held = $5, routes = $6,
+                    floor = least($3, (SELECT last_value FROM \(statements.s).seq)) WHERE name = $1 AND generation = $2
                     RETURNING \(statements.now), (SELECT last_value FROM \(statements.s).seq)
                     """,
                     [
@@ -74,7 +74,8 @@ extension FleetCore {
         )[0]
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
-        highestSeq = max(highestSeq, result.int64(0, 1) ?? 0)
+        // It may be less than before: a standby that was promoted has not seen the last of them.
+        highestSeq = result.int64(0, 1) ?? 0
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
     }

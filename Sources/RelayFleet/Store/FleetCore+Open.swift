@@ -200,7 +200,7 @@ extension FleetCore {
             )
         }
         generation = number
-        highestSeq = max(highestSeq, results[0].int64(0, 1) ?? 0)
+        highestSeq = results[0].int64(0, 1) ?? 0
         let (known, reach) = Self.reach(results[0], 0, from: 2)
         if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
         former += known.filter { !former.contains($0) }

@@ -36,8 +36,9 @@ final class FleetCore {
     var heads = FleetHeads()
     /// Until when statements may be under way that know of other heads, in monotonic milliseconds.
     var headsSettleAt = Int64.min
-    /// The slot of the acceptance that is under way.
+    /// The slot of the acceptance that is under way, and the position from which on it may have put jobs there.
     var acceptSlot: Int16 = 0
+    var acceptFloor: Int64 = 0
     /// By route, the lines in which something may wait.
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.
@@ -203,7 +204,8 @@ extension FleetCore {
     /// Notes that positions may be given from now on that no reply has told of.
     func beginAcceptance() -> UInt64 {
         nextRound += 1
-        acceptanceFloors[nextRound] = highestSeq
+        acceptFloor = highestSeq
+        acceptanceFloors[nextRound] = acceptFloor
         return nextRound
     }
 
@@ -231,7 +233,7 @@ extension FleetCore {
     func doubt(_ jobs: [FleetAcceptance]) {
         let ids = jobs.filter { $0.job.upstream != nil }.map(\.id)
         guard !ids.isEmpty else { return }
-        doubts.add(ids, generation << 32...lowestToken - 1, from: highestSeq, arrival: arrival)
+        doubts.add(ids, generation << 32...lowestToken - 1, from: acceptFloor, arrival: arrival)
     }
 
     /// When no statement is on its way any more that was sent before now.
