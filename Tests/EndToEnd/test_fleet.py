@@ -1,10 +1,11 @@
 """Several daemons on one PostgreSQL database."""
 
+import json
 import shutil
 import time
 import unittest
 
-from caller import ask
+from caller import Caller, ask, request
 from database import FleetTest, free_port
 from durable import kept
 from relay import eventually, route
@@ -233,6 +234,45 @@ class Fleet(FleetTest):
             self.assertRegex(metrics, r"\nwaystation_store_snapshot_age_seconds [1-9]")
             self.assertRegex(metrics, r"\nwaystation_store_lease_age_seconds [0-4][.]?")
         eventually(lambda: "oldest_snapshot" not in one.status()["database"], "it is gone", 40)
+
+    def test_events_at_any_node_tell_of_all_jobs_those_before_a_reader_came_too(self):
+        self.upstream.on("/x", answer(200))
+        one, two = self.node("one", self.routes()).start(), self.node("two", self.routes()).start()
+
+        def told(relay, after, wanted):
+            """The events of the stream until each of these has been told to have succeeded."""
+            found, left = [], set(wanted)
+            with Caller(relay.control) as caller:
+                caller.send(request("GET", f"/v1/events?after={after}&type=waystation.job.succeeded", [
+                    ("Accept", "application/x-ndjson")]))
+                caller.head()
+                end = time.monotonic() + 20
+                while left and time.monotonic() < end:
+                    lines = caller._exactly(int(caller._until(b"\r\n"), 16))
+                    caller._exactly(2)
+                    found += [event for event in map(json.loads, lines.splitlines()) if "id" in event]
+                    left -= {event.get("subject") for event in found}
+            self.assertEqual(left, set(), found)
+            return found
+
+        before = self.hand_over(one, "/r/app/x")
+        self.wait_until(one, before, state="succeeded")
+        found = told(two, 0, [before])
+        self.assertEqual([(event["subject"], event["source"]) for event in found], [(before, "/waystationd/one")])
+        self.assertEqual((found[0]["data"]["route"], found[0]["data"]["status"]), ("app", 200))
+        # Whoever connects again misses none of what happened at either meanwhile, and is told none twice.
+        ids = [self.hand_over(relay, "/r/app/x") for relay in (one, two) * 20]
+        for id in ids:
+            self.wait_until(one, id, state="succeeded")
+        again = told(two, found[-1]["id"], ids)
+        self.assertEqual(sorted(event["subject"] for event in again), sorted(ids))
+        self.assertEqual({event["source"] for event in again}, {"/waystationd/one", "/waystationd/two"})
+        # What a killed node has not told of is gone; those of its next start are told.
+        self.kill(one)
+        self.forget_life(one)
+        one.start()
+        last = self.hand_over(one, "/r/app/x")
+        self.assertEqual([event["subject"] for event in told(two, again[-1]["id"], [last])], [last])
 
     def condition(self, relay):
         return ask(relay.control, "GET", "/v1/routes/app").json()["state"]

@@ -102,6 +102,13 @@ final class FleetCore {
     var hinter: PostgresConnection?
     var isDialling = false
     var isHinting = false
+    /// Events that others are to be told of, and how many they were told of.
+    var untold: [SharedEvent] = []
+    var toldEvents: Int64 = 0
+    /// By the generation of others, the number of the last event that was heard of.
+    var heardEvents: [Int64: Int64] = [:]
+    /// The kinds of events that others were told are read here, and until when, in monotonic milliseconds.
+    var readKinds: (kinds: String, until: Int64) = ("", 0)
     /// Whether another node lives, as far as is known.
     var hasPeers = false
     /// The routes that other nodes are to be told of.
