@@ -14,9 +14,8 @@ extension FleetCore {
 
     /// Puts what happened here where others find it, and takes what they have put there.
     ///
-    /// Each daemon numbers its own, one batch after the other, so that whoever goes on after a number misses none.
-    ///
-    /// - Parameter kinds: those that somebody reads here; none asks for none.
+    /// Each daemon numbers its own, one batch after the other, so that whoever goes on after a number misses none. Where
+    /// `kinds` names none that somebody reads here, none is asked for.
     func exchange(_ events: [SharedEvent], reading kinds: String) async throws(StoreError) -> [SharedEvent] {
         untold += events
         let s = statements.s
@@ -33,7 +32,8 @@ extension FleetCore {
                     """,
                     [
                         .int64(generation), .int64(first), .text(options.node), .int64s(untold.map(\.at)),
-                        .texts(untold.map(\.kind.type)), .optionalInt64s(untold.map { $0.user.map(Int64.init) }),
+                        .texts(untold.map(\.kind.type)),
+                        .optionalInt64s(untold.map { $0.user.map(Int64.init) }),
                         .optionalTexts(untold.map(\.node.text)), .optionalTexts(untold.map(\.route)),
                         .optionalBytesArray(untold.map { $0.job?.bytes }), .bytesArray(untold.map(\.data)),
                     ]

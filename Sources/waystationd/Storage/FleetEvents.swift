@@ -11,7 +11,7 @@ final class FleetEvents: Sendable {
     private let store: PostgreSQLJobStore
 
     /// How long a reader counts as one after it has read, since it may connect again.
-    private static let patience = Duration.seconds(30)
+    private static let lasting = Duration.seconds(30)
     /// Nanoseconds between two exchanges, and between two looks whether there is somebody who reads.
     private static let (interval, pause): (Int64, Int64) = (200_000_000, 500_000_000)
     /// Events that are told of at once.
@@ -28,14 +28,14 @@ final class FleetEvents: Sendable {
             var told: [EventKind: UInt64] = [:]
             var isOwed = false
             while true {
-                let since = Instant(nanoseconds: loop.currentTime()).advanced(by: .zero - Self.patience)
+                let since = Instant(nanoseconds: loop.currentTime()).advanced(by: .zero - Self.lasting)
                 let (read, wanted) = (feed.kindsRead(since: since), store.wantedEvents)
                 let isIdle = read.isEmpty && wanted.isEmpty && !isOwed
                 do {
                     try await loop.sleep(until: loop.currentTime() + (isIdle ? Self.pause : Self.interval))
                 } catch { return }
                 guard !isIdle else { continue }
-                // What could not be told of goes first.
+                // Events that could not be told of go first.
                 let events = isOwed ? [] : news(of: wanted, &told)
                 isOwed = true
                 do throws(StoreError) {
