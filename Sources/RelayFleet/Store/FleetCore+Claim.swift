@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayPosix
 import RelayPostgres
 import RelayRecords
 
@@ -173,7 +174,7 @@ extension FleetCore {
         _ plan: FleetLines.Plan,
         _ upstream: String
     ) async throws(PostgresError) -> (PostgresResult, sent: Int64) {
-        let (sent, statementTimeout) = (steady, options.statementTimeout)
+        let (sent, begun, statementTimeout) = (steady, loop.currentTime(), options.statementTimeout)
         claimsUnderWay += 1
         defer { claimsUnderWay -= 1 }
         let statement = PostgresStatement(
@@ -187,9 +188,11 @@ extension FleetCore {
             ]
         )
         do throws(PostgresError) {
-            return try await pool.borrow("claim jobs") { connection throws(PostgresError) in
-                (try await connection.run([statement], within: statementTimeout)[0], sent)
+            let result = try await pool.borrow("claim jobs") { connection throws(PostgresError) in
+                try await connection.run([statement], within: statementTimeout)[0]
             }
+            if result.count > 0 { committed(since: begun) }
+            return (result, sent)
         } catch {
             mayHoldUnknown = mayHoldUnknown || !error.blamesRow
             throw error
@@ -224,6 +227,7 @@ extension FleetCore {
             return after.machine.quarantine(now: self.now) ? FleetChange(row, after) : nil
         }
         facts.corruptRecords += 1
+        putAside += 1
         for change in ended {
             events.notice("job \(change.row.id) is put aside: it cannot be claimed: \(error.message)")
         }
@@ -309,6 +313,7 @@ extension FleetCore {
             return Claim(token: token, job: row.job(), body: try body(of: row, claim.body, claim.file))
         } catch {
             facts.corruptRecords += 1
+            putAside += 1
             if let row = try await takeBack(claim, { $0.quarantine(now: now) }) { ended.append(row.report()) }
             return nil
         }
