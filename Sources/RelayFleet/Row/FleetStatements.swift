@@ -118,10 +118,10 @@ extension FleetStatements {
             AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
             expires, hash, fingerprint, until, pieces, i) WHERE $1::boolean OR \(Self.isDurable)),
             \(keys ? takeKeys : "")
-            j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, state, generation, standing, record,
-            body, file, pieces, attempts)
-            SELECT \(heads.job), nextval('\(s).seq'), id, route, created, state, generation, standing, record, body, file,
-            pieces, attempts FROM (SELECT * FROM a \(keys ? "WHERE hash IS NULL OR hash IN (SELECT hash FROM q)" : "")
+            j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, party, state, generation, standing,
+            record, body, file, pieces, attempts)
+            SELECT \(heads.job), nextval('\(s).seq'), id, route, created, party, state, generation, standing, record, body,
+            file, pieces, attempts FROM (SELECT * FROM a \(keys ? "WHERE hash IS NULL OR hash IN (SELECT hash FROM q)" : "")
             ORDER BY i) a ON CONFLICT (id, slot) DO NOTHING RETURNING id, seq, slot),
             w AS (SELECT a.*, j.seq, j.slot, 0 AS n, -1 AS was, (a.created / 60000)::int AS minute,
             0 AS minute_was, (a.created / 60000)::int AS minute_is FROM j JOIN a USING (id)),

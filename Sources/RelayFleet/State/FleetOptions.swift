@@ -21,6 +21,8 @@ package struct FleetOptions: Sendable {
     package var statementTimeout: Duration = .seconds(5)
     /// How long it is tried to find out what became of a write whose reply was lost.
     package var doubtTimeout: Duration = .seconds(10)
+    /// How long a statement may be on its way to the server after nobody waits for it any more.
+    package var longestWay: Duration = .seconds(30)
     /// A direct way to the same database, past a pooler that hands on no notification.
     package var direct: PostgresSettings?
     /// Whether it hears hints of other nodes, where there is a way; tests have it not.

@@ -91,7 +91,7 @@ extension FleetCore {
         } catch {
             if error.sqlState == Self.warned {
                 // It may be committed with a claim that nobody here has.
-                mayHoldUnknown = true
+                doubt(jobs)
                 for job in jobs { answers[job.id] = .failure(.warned) }
             } else if error.isUnknown {
                 for (id, answer) in await resolve(jobs) { answers[id] = answer }

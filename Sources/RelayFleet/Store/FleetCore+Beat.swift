@@ -31,7 +31,8 @@ extension FleetCore {
                     }
                     lastTrouble = nil
                     try await lookAtSnapshots()
-                    if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
+                    try await giveBackUnknown()
+                    try await forgetFormer()
                 }
             } catch { trouble(error) }
             publish()
@@ -54,30 +55,26 @@ extension FleetCore {
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
-        let floor = min(
-            running.keys.min() ?? .max,
-            acceptanceFloors.values.min() ?? .max,
-            mayHoldUnknown ? unknownFloor : .max,
-            highestSeq
-        )
-        let asked = steady
+        let (reach, asked) = (reach, steady)
         let result = try await round(
             "renew the lease",
             [
                 PostgresStatement(
                     """
-                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, floor = $3, routes = $4
-                    WHERE name = $1 AND generation = $2 RETURNING \(statements.now)
+                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, floor = $3, tokens = $4, held = $5,
+                    routes = $6 WHERE name = $1 AND generation = $2
+                    RETURNING \(statements.now), (SELECT last_value FROM \(statements.s).seq)
                     """,
                     [
-                        .text(options.node), .int64(generation), .int64(floor),
-                        .int32s(servedNumbers),
+                        .text(options.node), .int64(generation), .int64(reach.floor), .int64(reach.tokens),
+                        .int64s(reach.held), .int32s(servedNumbers),
                     ]
                 )
             ]
         )[0]
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
+        highestSeq = max(highestSeq, result.int64(0, 1) ?? 0)
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
     }
@@ -85,7 +82,11 @@ extension FleetCore {
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
         let lost = running.values.map(\.id)
-        running = [:]
+        // The database may say nothing of it any more: its row is gone where another node has taken over.
+        let reach = reach
+        if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
+        former.append(generation)
+        (running, doubts) = ([:], FleetDoubts())
         lease = LeaseMachine(lease: lease.lease)
         refusal = .away(
             "use it",

@@ -174,14 +174,13 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, version,
-                    routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
-                    \(statements.now) + $4, 0, $5, '{\(Self.allRoutes)}')
+                    INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, tokens,
+                    held, version, routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
+                    \(statements.now) + $4, (SELECT last_value FROM \(statements.s).seq), 0, '{}', $5, '{\(Self.allRoutes)}')
                     ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
                     generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
-                    version = excluded.version, floor = n.floor
-                    WHERE n.identity = excluded.identity OR n.until < \(statements.now)
-                    RETURNING generation, array_to_string(former, ','), floor
+                    version = excluded.version WHERE n.identity = excluded.identity OR n.until < \(statements.now)
+                    RETURNING generation, (SELECT last_value FROM \(statements.s).seq), \(Self.reachColumns)
                     """,
                     [
                         .text(options.node), .text(options.identity), .text(options.machine), .int64(lease),
@@ -202,7 +201,10 @@ extension FleetCore {
             )
         }
         generation = number
-        (former, formerFloor) = (Self.numbers(results[0].text(0, 1)), results[0].int64(0, 2) ?? 0)
+        highestSeq = max(highestSeq, results[0].int64(0, 1) ?? 0)
+        let (known, reach) = Self.reach(results[0], 0, from: 2)
+        if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
+        former += known.filter { !former.contains($0) }
         self.lease.renewed(sent: began)
     }
 
