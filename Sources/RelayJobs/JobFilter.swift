@@ -24,6 +24,9 @@ package struct JobFilter: Hashable, Sendable {
     package var user: UInt32?
     /// The daemon of a fleet on whose machine that is the user.
     package var node = NodeName.none
+    /// The daemon of a fleet that accepted the job for a user of its machine, or has it under way: the store of a fleet alone
+    /// knows it.
+    package var holder: String?
     /// Milliseconds since 1970 UTC, this one included: `created_after` of the API.
     package var createdFrom: Int64?
     /// Milliseconds since 1970 UTC, this one excluded.

@@ -48,10 +48,14 @@ package struct DatabaseFacts: Hashable, Sendable {
     package var node: String
     /// When the last renewal of its lease was sent that succeeded, on the monotonic clock.
     package var renewedAt: Instant?
+    /// For how long a renewal holds.
+    package var lease = Duration.zero
     package var connections = 0
     /// Replies that were waited for, and connections that were made, since the store was opened.
     package var roundTrips: UInt64 = 0
     package var connects: UInt64 = 0
+    /// Jobs that statements went on without: their rows could not be read, or the server refused each alone.
+    package var putAside: UInt64 = 0
     /// The share of the database's queue of notifications that is in use, in millionths.
     package var notificationQueue: Int64 = 0
     /// The session that has kept the oldest snapshot for a while: the database gives no room back behind it.

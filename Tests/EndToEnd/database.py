@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -82,6 +83,20 @@ class Database:
         finally:
             file.write_text(before)
             self.sql("SELECT pg_reload_conf()")
+
+    @contextlib.contextmanager
+    def silent(self):
+        """Meanwhile it takes connections and statements, and answers none."""
+        first = int((self.data / "postmaster.pid").read_text().splitlines()[0])
+        stopped = [first, *map(int, pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+        try:
+            for process in stopped:
+                os.kill(process, signal.SIGSTOP)
+            yield
+        finally:
+            for process in stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     @contextlib.contextmanager
     def session(self, name, text):

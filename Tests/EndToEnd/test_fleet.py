@@ -1,11 +1,15 @@
 """Several daemons on one PostgreSQL database."""
 
+import json
+import os
 import shutil
+import subprocess
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
-from caller import ask
-from database import FleetTest, free_port
+from caller import Caller, ask, request
+from database import FleetTest, command, free_port
 from durable import kept
 from relay import eventually, route
 from upstream import answer
@@ -233,6 +237,95 @@ class Fleet(FleetTest):
             self.assertRegex(metrics, r"\nwaystation_store_snapshot_age_seconds [1-9]")
             self.assertRegex(metrics, r"\nwaystation_store_lease_age_seconds [0-4][.]?")
         eventually(lambda: "oldest_snapshot" not in one.status()["database"], "it is gone", 40)
+
+    def test_a_list_may_be_of_the_jobs_of_one_node(self):
+        door = self.new_door()
+        self.upstream.on("/x", door)
+        routes = self.routes(concurrency={"max_requests": 1})
+        one = self.node("one", routes).start()
+        ids = [self.hand_over(one, "/r/app/x", method="PUT") for _ in range(3)]
+        eventually(lambda: self.upstream.seen("/x"), "the first is under way")
+        two = self.node("two", routes).start()
+        eventually(lambda: len(self.upstream.seen("/x")) == 2, "another is under way at the other node")
+
+        def listed(relay, node):
+            done = subprocess.run(
+                [command(), "jobs", "--node", node, "--output", "json"], capture_output=True, text=True, timeout=30,
+                env={"PATH": os.environ["PATH"], "WAYSTATION_CONTROL_SOCKET": relay.control})
+            self.assertEqual(done.returncode, 0, done)
+            return sorted(job["id"] for job in json.loads(done.stdout)["jobs"])
+
+        for relay in one, two:
+            self.assertEqual(listed(relay, "one"), sorted(ids))
+            self.assertEqual([id in ids[1:] for id in listed(relay, "two")], [True])
+            self.assertEqual(listed(relay, "three"), [])
+        door.open()
+        for id in ids:
+            self.wait_until(one, id, state="succeeded")
+
+    def test_a_database_that_is_silent_is_told_by_what_may_have_been_done(self):
+        self.upstream.on("/x", answer(200))
+        one = self.node("one", self.routes()).start()
+        self.wait_until(one, self.hand_over(one, "/r/app/x"), state="succeeded")
+        with self.database.silent():
+            tried = {
+                "accept": lambda: one.ask("POST", "/r/app/x", [
+                    ("Prefer", "respond-async"), ("Idempotency-Key", "k")], b""),
+                "pause": lambda: Caller(one.control, 40).ask("POST", "/v1/routes/app/pause"),
+                "read": lambda: Caller(one.control, 40).ask("GET", "/v1/jobs")}
+            with ThreadPoolExecutor() as pool:
+                got = dict(zip(tried, pool.map(lambda call: call(), tried.values())))
+            # The first may be there, so may the second be; nobody has lost anything with the third.
+            self.assert_problem(got["accept"], 504, "acceptance_unknown")
+            detail = self.assert_problem(got["pause"], 503, "storage_stalled")["detail"]
+            self.assertIn("the database of the job store takes no writes", detail)
+            self.assertIn("may be carried out; look before you ask again", detail)
+            self.assert_problem(got["read"], 503, "storage_unavailable")
+            eventually(lambda: one.status()["storage"]["state"] == "unavailable", "the status tells of it", 20)
+        eventually(lambda: one.status()["storage"]["state"] == "ok", "it goes on", 30)
+        ask(one.control, "POST", "/v1/routes/app/resume")
+        again = one.ask("POST", "/r/app/x", [("Prefer", "respond-async"), ("Idempotency-Key", "k")], b"")
+        self.assertIn(again.status, (200, 202), again)
+        self.wait_until(one, again.json()["id"], state="succeeded")
+
+    def test_events_at_any_node_tell_of_all_jobs_those_before_a_reader_came_too(self):
+        self.upstream.on("/x", answer(200))
+        one, two = self.node("one", self.routes()).start(), self.node("two", self.routes()).start()
+
+        def told(relay, after, wanted):
+            """The events of the stream until each of these has been told to have succeeded."""
+            found, left = [], set(wanted)
+            with Caller(relay.control) as caller:
+                caller.send(request("GET", f"/v1/events?after={after}&type=waystation.job.succeeded", [
+                    ("Accept", "application/x-ndjson")]))
+                caller.head()
+                end = time.monotonic() + 20
+                while left and time.monotonic() < end:
+                    lines = caller._exactly(int(caller._until(b"\r\n"), 16))
+                    caller._exactly(2)
+                    found += [event for event in map(json.loads, lines.splitlines()) if "id" in event]
+                    left -= {event.get("subject") for event in found}
+            self.assertEqual(left, set(), found)
+            return found
+
+        before = self.hand_over(one, "/r/app/x")
+        self.wait_until(one, before, state="succeeded")
+        found = told(two, 0, [before])
+        self.assertEqual([(event["subject"], event["source"]) for event in found], [(before, "/waystationd/one")])
+        self.assertEqual((found[0]["data"]["route"], found[0]["data"]["status"]), ("app", 200))
+        # A reader that connects again misses none of what happened at either meanwhile, and is told none twice.
+        ids = [self.hand_over(relay, "/r/app/x") for relay in (one, two) * 20]
+        for id in ids:
+            self.wait_until(one, id, state="succeeded")
+        again = told(two, found[-1]["id"], ids)
+        self.assertEqual(sorted(event["subject"] for event in again), sorted(ids))
+        self.assertEqual({event["source"] for event in again}, {"/waystationd/one", "/waystationd/two"})
+        # Events that a killed node has not told of are gone; those of its next start are told.
+        self.kill(one)
+        self.forget_life(one)
+        one.start()
+        last = self.hand_over(one, "/r/app/x")
+        self.assertEqual([event["subject"] for event in told(two, again[-1]["id"], [last])], [last])
 
     def condition(self, relay):
         return ask(relay.control, "GET", "/v1/routes/app").json()["state"]

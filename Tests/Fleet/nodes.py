@@ -75,6 +75,7 @@ class Node:
         self.directory.mkdir()
         self.jobs, self.control = str(self.directory / "jobs.sock"), str(self.directory / "control.sock")
         self.process, self.is_paused, self.is_ready, self.kills = None, False, False, 0
+        self.programs = fleet.programs
 
     def configure(self):
         database = {
@@ -113,7 +114,7 @@ class Node:
         self.is_ready = False
         with open(self.directory / "journal", "ab") as said:
             self.process = subprocess.Popen(
-                [self.fleet.programs / "waystationd", "--config", self.configure(), "--loops", "2"], stdin=subprocess.DEVNULL,
+                [self.programs / "waystationd", "--config", self.configure(), "--loops", "2"], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=said,
                 env={"PATH": "/usr/bin:/bin", "NOTIFY_SOCKET": str(path), "SWIFT_BACKTRACE": "enable=no"})
         return self
@@ -214,10 +215,10 @@ class Fleet:
             self.end()
             raise
 
-    def migrate(self):
+    def migrate(self, programs=None):
         """As an operator does it: one role makes the tables, and gives the daemons' role what is printed."""
         done = subprocess.run(
-            [self.programs / "waystation", "store", "migrate", "--url",
+            [(programs or self.programs) / "waystation", "store", "migrate", "--url",
              f"postgresql://{OWNER}@/postgres?host={self.server.directory}", "--schema", SCHEMA, "--role", ROLE],
             capture_output=True, text=True, timeout=10 * PATIENCE)
         if done.returncode:

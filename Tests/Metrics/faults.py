@@ -8,6 +8,7 @@ import time
 
 from world import Watched
 
+from database import Database
 from disk import inside, may_mount, on_small_disk
 from relay import route
 from upstream import Upstream, answer, as_json, refused_port
@@ -270,9 +271,34 @@ class ReloadFailed(Fault):
         self.relay.process.send_signal(signal.SIGHUP)
 
 
+class DatabaseAway(Fault):
+    """The server of a fleet's database is stopped, and its lease goes by."""
+
+    @property
+    def expected(self):
+        return {
+            "WaystationStoreUnavailable": {"directory": str(self.relay.directory / "state")}, "WaystationLeaseOld": {}}
+
+    @property
+    def told(self):
+        return {"WaystationStoreUnavailable"}
+
+    def routes(self):
+        self.database = Database()
+        self.relay.join(self.database)
+        return super().routes()
+
+    def plant(self):
+        self.database.stop("immediate")
+
+    def close(self):
+        super().close()
+        self.database.close()
+
+
 ALL = {
     "nothing": Nothing, "hiccups": Hiccups, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
     "store-nearly-full": StoreNearlyFull, "backlog-growing": BacklogGrowing, "dead-letters": DeadLetters,
-    "expired-while-down": ExpiredWhileDown, "reload-failed": ReloadFailed}
+    "expired-while-down": ExpiredWhileDown, "reload-failed": ReloadFailed, "database-away": DatabaseAway}
 if may_mount():
     ALL["disk-nearly-full"] = DiskNearlyFull

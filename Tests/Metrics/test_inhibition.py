@@ -10,7 +10,7 @@ import alertmanager
 import exposed
 import rules
 from promql import shape
-from world import everything
+from world import everything, of_a_fleet
 
 HERE = {"job": "waystation"}
 # The names that are told of a cause, and the alerts that fire, with their labels beside the instance.
@@ -73,6 +73,13 @@ CAUSES = {
         {"WaystationStoreGone"},
         [("StoreGone", "directory"), ("StoreStalled", "directory"), ("StoreErrors", "directory kind=failed"),
          ("BacklogGrowing", "route")]),
+    "database-away": (
+        {"WaystationStoreUnavailable"},
+        [("StoreUnavailable", "directory"), ("LeaseOld", ""), ("SnapshotOld", ""), ("StoreSlow", "directory"),
+         ("BacklogGrowing", "route"), ("JobTooOld", "route")]),
+    "database-slow": (
+        {"WaystationLeaseOld"},
+        [("LeaseOld", ""), ("StoreSlow", "directory"), ("BacklogGrowing", "route")]),
     "daemon-down": (
         {"WaystationDown"},
         [("Down", ""), ("Restarting", ""), ("JobsExpired", "route"), ("CredentialFailing", "credential"),
@@ -160,7 +167,7 @@ class Inhibition(unittest.TestCase):
 
     def test_what_has_to_be_equal_is_a_label_of_both(self):
         relay = everything(self)
-        known = exposed.known(relay.metrics()[1])
+        known = exposed.known(of_a_fleet(self) + relay.metrics()[1])
         for rule in rules.each(rules.load(), "record"):
             known.labels[rule["record"]] = shape(rule["expr"], known)
         labels = {rule["alert"]: (shape(rule["expr"], known) or {"job", "instance"}) | set(rule["labels"])

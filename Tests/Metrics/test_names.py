@@ -9,7 +9,7 @@ import board
 import exposed
 import rules
 from promql import Wrong, shape
-from world import everything
+from world import everything, of_a_fleet
 
 # Labels that say where something is wrong; an alert that has one tells it.
 PLACES = {"instance", "route", "upstream", "credential", "file", "directory", "code"}
@@ -21,7 +21,7 @@ class Names(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.relay = everything(cls)
-        cls.text = cls.relay.metrics()[1]
+        cls.text = of_a_fleet(cls) + cls.relay.metrics()[1]
         cls.document, cls.board = rules.load(), board.load()
 
     def known(self):

@@ -11,7 +11,7 @@ import unittest
 import board
 import exposed
 import rules
-from world import Watched
+from world import Watched, of_a_fleet
 
 from relay import eventually, route
 from upstream import Close, Upstream, answer
@@ -94,7 +94,7 @@ class Series(unittest.TestCase):
             "client_secret": relay.secret("client", "s3cret"), "allow_addresses": ["127.0.0.0/8"]}}
         relay.write({"one": route("https://localhost/", auth={"type": "bearer", "credential": "login"})})
         relay.start()
-        samples = list(exposed.samples(relay.metrics()[1]))
+        samples = list(exposed.samples(of_a_fleet(self) + relay.metrics()[1]))
         document = rules.load()
         asked = [rule["expr"] for rule in [*rules.each(document), *rules.each(document, "record")]]
         asked += [board.plain(expression)[0] if "$" not in expression else expression

@@ -13,6 +13,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd"))
 
 from caller import request  # noqa: E402
+from database import Database  # noqa: E402
 from peers import Nginx  # noqa: E402
 from relay import Relay, eventually, route  # noqa: E402
 from upstream import Upstream, answer, as_json, free_port, refused_port  # noqa: E402
@@ -72,6 +73,12 @@ class Watched(Relay):
         finally:
             connection.close()
 
+    def join(self, database):
+        """Makes it a node of the fleet in this database; it is not started yet."""
+        database.prepare()
+        self.members["storage"] = {
+            "directory": str(self.directory / "state"), "postgresql": {"url": database.url, "node": "shop", "lease": "5s"}}
+
     def command(self, *words):
         """The result of the command with this daemon, by its control socket."""
         program = pathlib.Path(os.environ["WAYSTATIOND"]).parent / "waystation"
@@ -79,6 +86,20 @@ class Watched(Relay):
             [program, *words], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "WAYSTATION_CONTROL_SOCKET": self.control,
                  "WAYSTATION_SOCKET": self.jobs})
+
+
+def of_a_fleet(case):
+    """The figures that only a node of a fleet tells, as it tells them."""
+    database, relay = Database(), Watched({})
+    case.addClassCleanup(database.close)
+    case.addClassCleanup(relay.clean)
+    relay.join(database)
+    relay.write({})
+    relay.start()
+    eventually(lambda: 'state="unavailable"} 0' in relay.metrics()[1], "it has its lease")
+    text = relay.metrics()[1]
+    first, end = text.index("# HELP waystation_store_lease_age"), text.index("# HELP waystation_spool_bytes")
+    return text[first:end]
 
 
 def everything(case):

@@ -149,6 +149,11 @@ struct FiguresTests {
             try await claimer.work()
         }
         #expect(try await store.counters(at: .present, withDue: false).count(.succeeded) == lives)
+        let facts = try await store.facts()
+        // Acceptance, claim and settlement; those that are sent with their acceptance take no claim.
+        #expect((lives * 5 / 2...lives * 3).contains(Int(facts.operations)))
+        #expect(facts.commitTimes.count == facts.commits)
+        #expect(facts.operations / max(1, facts.commits) >= 8)
         #expect(cost.statements <= 0.2 + cost.beats)
         #expect(cost.log <= Double(3 * Self.payload + 2_048))
         await store.close()

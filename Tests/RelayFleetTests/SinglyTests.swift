@@ -73,6 +73,7 @@ struct SinglyTests {
         }
         await store.drained()
         #expect(answers.values.sorted() == ["0", "1", "2", "3", "5", "6", "7", "8", "failed 4"])
+        #expect(try await store.facts().database?.putAside == 1)
         await store.close()
     }
 
@@ -98,6 +99,7 @@ struct SinglyTests {
         #expect(states[.dead] == 1 && states[.succeeded] == 2 && states.count == 2)
         #expect(told.values.count { $0.contains(text: "\(jobs[0].id)") } == 1)
         #expect(try await store.facts().corruptRecords > 0)
+        #expect(try await store.facts().database?.putAside == 1)
         await store.close()
     }
 
@@ -188,6 +190,7 @@ struct SinglyTests {
         #expect(aside?.state == .dead && aside?.end == .corrupt)
         #expect(told.values.contains { $0.contains(text: "\(jobs[4].id)") })
         #expect(try await store.states() == [.running: 8, .dead: 1])
+        #expect(try await store.facts().database?.putAside == 1)
         await store.close()
     }
 

@@ -6,7 +6,7 @@ _waystation_options() {
         '') echo '--socket --output -o --quiet -q --no-headers --utc --version --help' ;;
         'status') echo '--output -o --utc --socket --help' ;;
         'send') echo '--request -X --header -H --data -d --json --include -i --output -o --any --async --wait --key --timeout --attempt-timeout --max-attempts --fallback --constrained --delay --not-before --expires-after --priority --ordering-key --supersede-key --label --socket --help' ;;
-        'jobs') echo '--route --state --reason --end --failed-by --status --label --since --limit --timeout --where --rate --unknown --superseded --reason --detach --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
+        'jobs') echo '--route --state --reason --end --failed-by --status --label --node --since --limit --timeout --where --rate --unknown --superseded --reason --detach --dry-run -n --yes -y --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'runs') echo '--output -o --no-headers --quiet -q --utc --socket --help' ;;
         'dead') echo '--by --route --output -o --no-headers --quiet -q --utc --socket --help' ;;
         'explain') echo '--output -o --utc --socket --help' ;;
@@ -69,6 +69,7 @@ _waystation_spec() {
         'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
         'jobs --status') spec='nothing' ;;
         'jobs --label') spec='asked labels' ;;
+        'jobs --node') spec='nothing' ;;
         'jobs --since') spec='nothing' ;;
         'jobs --limit') spec='words all' ;;
         'jobs --timeout') spec='nothing' ;;

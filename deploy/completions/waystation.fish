@@ -9,7 +9,7 @@ function __waystation_takes
             return 0
         case 'send --request' 'send -X' 'send --header' 'send -H' 'send --data' 'send -d' 'send --json' 'send --output' 'send -o' 'send --wait' 'send --key' 'send --timeout' 'send --attempt-timeout' 'send --max-attempts' 'send --fallback' 'send --constrained' 'send --delay' 'send --not-before' 'send --expires-after' 'send --priority' 'send --ordering-key' 'send --supersede-key' 'send --label' 'send --socket'
             return 0
-        case 'jobs --route' 'jobs --state' 'jobs --reason' 'jobs --end' 'jobs --failed-by' 'jobs --status' 'jobs --label' 'jobs --since' 'jobs --limit' 'jobs --timeout' 'jobs --where' 'jobs --rate' 'jobs --reason' 'jobs --output' 'jobs -o' 'jobs --socket'
+        case 'jobs --route' 'jobs --state' 'jobs --reason' 'jobs --end' 'jobs --failed-by' 'jobs --status' 'jobs --label' 'jobs --node' 'jobs --since' 'jobs --limit' 'jobs --timeout' 'jobs --where' 'jobs --rate' 'jobs --reason' 'jobs --output' 'jobs -o' 'jobs --socket'
             return 0
         case 'runs --output' 'runs -o' 'runs --socket'
             return 0
@@ -177,6 +177,7 @@ complete -c waystation -n "__waystation_at jobs" -l end -x -a 'exhausted rejecte
 complete -c waystation -n "__waystation_at jobs" -l failed-by -x -a 'dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' -d 'whose last failure is of this kind'
 complete -c waystation -n "__waystation_at jobs" -l status -x -d 'whose last failure was an answer of this status'
 complete -c waystation -n "__waystation_at jobs" -l label -x -k -a '(__waystation_ask labels)' -d 'with this label'
+complete -c waystation -n "__waystation_at jobs" -l node -x -d 'that this daemon of a fleet accepted, or has under way'
 complete -c waystation -n "__waystation_at jobs" -l since -x -d 'accepted since then, such as 1h'
 complete -c waystation -n "__waystation_at jobs" -l limit -x -a 'all' -d 'how many are listed; 50'
 complete -c waystation -n "__waystation_at jobs" -l timeout -x -d 'how long to watch'

@@ -39,6 +39,8 @@ package enum JobEvent: Sendable {
     case credentialFailed(credential: String, detail: String)
     /// Something that is told as the row of its kind says, with the `detail` of its data.
     indirect case notice(EventKind, String? = nil, OperatorAct? = nil)
+    /// Another daemon of the fleet tells of it.
+    indirect case elsewhere(SharedEvent)
 }
 
 /// Takes note of what happened.

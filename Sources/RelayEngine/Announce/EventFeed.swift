@@ -13,6 +13,8 @@ package final class EventFeed: JobListener {
         var nextNumber: UInt64
         var waiters: [ObjectIdentifier: Pending<Void>] = [:]
         var refusals = RefusalRation()
+        /// When events of a kind were last read.
+        var read: [EventKind: Instant] = [:]
 
         /// The number of the oldest event in the ring; `nextNumber` where it is empty.
         var oldestNumber: UInt64 { nextNumber - UInt64(ring.count) }
@@ -45,19 +47,47 @@ package final class EventFeed: JobListener {
             {
                 return [:]
             }
-            let entry = Entry(number: state.nextNumber, at: wall, kind: kind, event: event.shown)
-            if state.ring.count < capacity {
-                state.ring.append(entry)
-            } else {
-                state.ring[ringIndex(of: state.nextNumber)] = entry
-            }
-            state.nextNumber += 1
-            guard !state.waiters.isEmpty else { return [:] }
-            defer { state.waiters = [:] }
-            return state.waiters
+            return add(kind, event.shown, wall, to: &state)
         }
         // Outside the lock: a task that goes on may call back at once.
         for waiter in waiters.values { waiter.give(()) }
+    }
+
+    /// - Returns: whoever waits for it.
+    private func add(
+        _ kind: EventKind,
+        _ event: JobEvent,
+        _ wall: Int64,
+        to state: inout State
+    ) -> [ObjectIdentifier: Pending<Void>] {
+        let entry = Entry(number: state.nextNumber, at: wall, kind: kind, event: event)
+        if state.ring.count < capacity {
+            state.ring.append(entry)
+        } else {
+            state.ring[ringIndex(of: state.nextNumber)] = entry
+        }
+        state.nextNumber += 1
+        guard !state.waiters.isEmpty else { return [:] }
+        defer { state.waiters = [:] }
+        return state.waiters
+    }
+
+    /// Takes an event of another daemon of the fleet.
+    package func take(_ event: SharedEvent) {
+        let waiters = state.withLock { add(event.kind, .elsewhere(event), event.at, to: &$0) }
+        for waiter in waiters.values { waiter.give(()) }
+    }
+
+    /// Notes that somebody reads events of these kinds; of all where it is empty.
+    package func reads(_ kinds: Set<EventKind>, at now: Instant) {
+        state.withLock { state in
+            for kind in kinds.isEmpty ? Set(EventKind.asked) : kinds { state.read[kind] = now }
+        }
+    }
+
+    /// The kinds of events that somebody has read since then.
+    package func kindsRead(since: Instant) -> Set<EventKind> {
+        state.withLock { Set($0.read.filter { $0.value >= since }.keys) }
     }
 
     private func ringIndex(of number: UInt64) -> Int { Int((number - firstNumber) % UInt64(capacity)) }

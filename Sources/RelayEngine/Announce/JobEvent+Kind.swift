@@ -20,6 +20,7 @@ extension JobEvent {
         case .credentialFailed: .credentialsFailed
         case .runChanged(let run): run.state == .running ? .runStarted : .runEnded
         case .notice(let kind, _, _): kind
+        case .elsewhere(let event): event.kind
         case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: nil
         }
     }
@@ -56,18 +57,21 @@ extension JobEvent {
         }
     }
 
-    package var job: JobID? { report?.id ?? context?.id }
+    package var job: JobID? { report?.id ?? context?.id ?? elsewhere?.job }
+
+    /// The event of another daemon of the fleet.
+    package var elsewhere: SharedEvent? { if case .elsewhere(let event) = self { event } else { nil } }
 
     /// The user who handed the job over, or asked for what was refused.
     package var user: UInt32? {
         if case .requestRefused(let refused) = self { return refused.client?.user }
-        return report?.user ?? context?.client?.user
+        return report?.user ?? context?.client?.user ?? elsewhere?.user
     }
 
     /// The daemon of a fleet on whose machine that is the user.
     package var node: NodeName {
         if case .requestRefused(let refused) = self { return refused.client?.node ?? .none }
-        return report?.node ?? context?.client?.node ?? .none
+        return report?.node ?? context?.client?.node ?? elsewhere?.node ?? .none
     }
 
     package var route: String? {
@@ -78,6 +82,7 @@ extension JobEvent {
         case .notice(_, _, let act): act?.route
         case .runChanged(let run): run.filter.route
         case .requestRefused(let refused): refused.route
+        case .elsewhere(let event): event.route
         default: report?.route ?? context?.route.name
         }
     }

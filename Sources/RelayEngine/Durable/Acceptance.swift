@@ -176,7 +176,7 @@ package final class Acceptance: Sendable {
                 route: route,
                 job: id
             )
-        case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited)
+        case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited, store)
         }
     }
 

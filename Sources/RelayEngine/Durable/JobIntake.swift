@@ -180,7 +180,7 @@ package struct JobIntake {
             guard error.code == .full else { throw Problem(error, route: route) }
             throw durable.acceptance.refuseBody(of: route)
         }
-        throw Problem.stalled(route)
+        throw Problem.stalled(route, durable.store)
     }
 
     /// A body that could not be accepted in the end would be written for nothing.

@@ -57,7 +57,7 @@ package struct JobReplay {
         let checked: Void? = try await store.told(route: route, job: id) { store throws(StoreError) in
             try await patience.wait { () throws(StoreError) in try await body.check(in: store) }
         }
-        if checked == nil { throw Problem.unreadNow }
+        if checked == nil { throw Problem.unreadNow(store) }
         if let content = body.body(from: store) { return content }
         throw Problem(
             .bodyExpired,

@@ -54,9 +54,9 @@ package struct StorageDeadline: Sendable {
         in store: any JobStore,
         _ work: @escaping @Sendable () async throws(Problem) -> Value
     ) async throws(Problem) -> Value {
-        if StorageDeadline.isOver(store, ports.time) { throw Problem.stalled(hasBegun: false) }
+        if StorageDeadline.isOver(store, ports.time) { throw Problem.stalled(hasBegun: false, store) }
         let pending = ports.begin { await Result(of: work) }
-        guard let outcome = await wait(for: pending) else { throw Problem.stalled(hasBegun: true) }
+        guard let outcome = await wait(for: pending) else { throw Problem.stalled(hasBegun: true, store) }
         return try outcome.get()
     }
 

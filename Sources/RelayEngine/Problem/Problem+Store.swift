@@ -1,31 +1,41 @@
 package import RelayBase
 import RelayInterface
-import RelayJobs
+package import RelayJobs
 
 extension Problem {
-    /// The disk did not answer in time.
-    package static func stalled(_ route: String, hasKey: Bool = false) -> Problem {
+    /// The store did not answer in time.
+    package static func stalled(_ route: String, hasKey: Bool = false, _ store: any JobStore) -> Problem {
         let again =
             hasKey
             ? "send it again with the same key: it is the same job, or takes its place"
             : "as far as is known the job was not accepted: send it again"
-        return stalled("takes no writes at the moment; \(again)", route: route)
+        return stalled("takes no writes at the moment; \(again)", store, route: route)
     }
 
-    /// The disk did not do in time what somebody asked of the jobs or routes.
-    static func stalled(hasBegun: Bool) -> Problem {
+    /// The store did not do in time what somebody asked of the jobs or routes.
+    static func stalled(hasBegun: Bool, _ store: any JobStore) -> Problem {
+        // A disk does in the end what it was given; a database may have lost it.
+        let begun =
+            store.member == nil
+            ? "is carried out as soon as it does, unless the relay ends before" : "may be carried out"
         let rest =
-            hasBegun
-            ? "what was asked is carried out as soon as it does, unless the relay ends before; look before you ask again"
-            : "nothing was done; ask again"
-        return stalled("takes no writes at the moment; \(rest)", route: nil)
+            hasBegun ? "what was asked \(begun); look before you ask again" : "nothing was done; ask again"
+        return stalled("takes no writes at the moment; \(rest)", store, route: nil)
     }
 
-    /// The disk does not give what was kept.
-    package static var unreadNow: Problem { stalled("does not answer at the moment; ask again", route: nil) }
+    /// The store does not give what was kept.
+    package static func unreadNow(_ store: any JobStore) -> Problem {
+        stalled("does not answer at the moment; ask again", store, route: nil)
+    }
 
-    private static func stalled(_ what: String, route: String?) -> Problem {
-        Problem(.storageStalled, "the disk of the job store \(what)", route: route, retryAfter: .seconds(5))
+    private static func stalled(_ what: String, _ store: any JobStore, route: String?) -> Problem {
+        let medium = store.member == nil ? "disk" : "database"
+        return Problem(
+            .storageStalled,
+            "the \(medium) of the job store \(what)",
+            route: route,
+            retryAfter: .seconds(5)
+        )
     }
 
     /// The problem that a caller is told when the store could not do what was asked.

@@ -141,6 +141,13 @@ extension FleetSchema {
                 "CREATE TABLE IF NOT EXISTS \(name).tally_\(k) PARTITION OF \(name).tally FOR VALUES IN (\(k))"
             } + [
                 "CREATE TABLE IF NOT EXISTS \(name).pause(route text PRIMARY KEY, record bytea NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS \(name).reader(node text PRIMARY KEY, kinds text NOT NULL, until bigint NOT NULL)",
+                """
+                CREATE TABLE IF NOT EXISTS \(name).event(
+                generation bigint NOT NULL, n bigint NOT NULL, stored bigint NOT NULL, at bigint NOT NULL, kind text NOT NULL,
+                teller text NOT NULL, uid bigint, node text, route text, job bytea, data bytea NOT NULL,
+                PRIMARY KEY (generation, n))
+                """,
                 "CREATE SEQUENCE IF NOT EXISTS \(name).run_number",
                 "CREATE TABLE IF NOT EXISTS \(name).run(number bigint PRIMARY KEY, record bytea NOT NULL)",
                 """

@@ -5,6 +5,7 @@ import Synchronization
 /// A node as every thread may see it at once.
 final class NodeView: Sendable {
     private let state: Mutex<(facts: StoreFacts, refusal: StoreError?)>
+    private let wantedKinds = Mutex("")
     /// The generation whose lease it is, and until when a first byte may be sent, by the node's clock.
     private let generation = Atomic<Int64>(0)
     private let sendsUntil = Atomic<Int64>(.min)
@@ -17,6 +18,16 @@ final class NodeView: Sendable {
     var refusal: StoreError? { state.withLock { $0.refusal } }
 
     func show(_ facts: StoreFacts, _ refusal: StoreError?) { state.withLock { $0 = (facts, refusal) } }
+
+    func show(wanted kinds: String) { wantedKinds.withLock { $0 = kinds } }
+
+    /// The kinds of events that somebody reads at another node.
+    var wantedEvents: Set<EventKind> {
+        let types = wantedKinds.withLock { $0 }
+        guard !types.isEmpty else { return [] }
+        let wanted = Set(types.utf8.split(separator: UInt8(ascii: ",")).map { String($0) })
+        return Set(EventKind.asked.filter { wanted.contains($0.type) })
+    }
 
     func show(_ lease: LeaseMachine, of generation: Int64) {
         self.generation.store(generation, ordering: .relaxed)

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayPosix
 import RelayPostgres
 import RelayRecords
 
@@ -81,10 +82,11 @@ extension FleetCore {
         _ put: ([FleetAcceptance]) async throws(PostgresError) -> [JobID: EnqueueResult]
     ) async {
         guard !jobs.isEmpty else { return }
+        let begun = loop.currentTime()
         do throws(PostgresError) {
             let results = try await put(jobs)
             for job in jobs { answers[job.id] = results[job.id].map { .success($0) } ?? .failure(.unsafe) }
-            facts.commits += 1
+            committed(since: begun)
             facts.operations += UInt64(jobs.count)
         } catch {
             if error.sqlState == Self.warned {
@@ -98,6 +100,7 @@ extension FleetCore {
                 await accept(Array(jobs[..<middle]), &answers, put)
                 await accept(Array(jobs[middle...]), &answers, put)
             } else {
+                if error.blamesRow { putAside += 1 }
                 for job in jobs { answers[job.id] = .failure(StoreError("keep the job", error)) }
             }
         }

@@ -32,6 +32,7 @@ extension FleetCore {
     func putAside(_ damaged: [Damaged]) async throws(StoreError) {
         guard !damaged.isEmpty else { return }
         facts.corruptRecords += UInt64(damaged.count)
+        putAside += UInt64(damaged.count)
         let now = now
         let standings = damaged.map { row in
             var machine = JobStateMachine(

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayPosix
 import RelayPostgres
 
 /// The making of changes, one a job: those that met another change are decided anew on what is there now.
@@ -77,6 +78,7 @@ extension FleetCore {
         _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
     ) async throws(StoreError) {
         var refusal: StoreError?
+        let begun = loop.currentTime()
         let changes = try await untilKnown { () throws(StoreError) -> [FleetChange] in
             do throws(PostgresError) { return try await changeInTurn(rows, decide) } catch {
                 guard error.blamesRow else { throw StoreError(writing: "change jobs", error) }
@@ -85,8 +87,12 @@ extension FleetCore {
             }
         }
         made.changes += changes
+        if !changes.isEmpty { committed(since: begun) }
         guard let refusal else { return }
-        guard rows.count > 1 else { return made.refused.append((rows[0], refusal)) }
+        guard rows.count > 1 else {
+            putAside += 1
+            return made.refused.append((rows[0], refusal))
+        }
         let middle = rows.count / 2
         try await changeInTurn(Array(rows[..<middle]), &made, decide)
         try await changeInTurn(Array(rows[middle...]), &made, decide)
@@ -97,7 +103,7 @@ extension FleetCore {
         _ changes: [FleetChange],
         _ made: inout Made
     ) async throws(StoreError) -> [FleetChange] {
-        let (sent, statementTimeout) = (steady, options.statementTimeout)
+        let (sent, begun, statementTimeout) = (steady, loop.currentTime(), options.statementTimeout)
         let batch = statementsToChange(changes)
         let results: [PostgresResult]
         do throws(PostgresError) {
@@ -109,6 +115,7 @@ extension FleetCore {
         } catch {
             guard error.blamesRow else { throw StoreError(writing: "change jobs", error) }
             guard changes.count > 1 else {
+                putAside += 1
                 made.refused.append((changes[0].before, StoreError("change jobs", error)))
                 return []
             }
@@ -116,7 +123,7 @@ extension FleetCore {
             let first = try await make(Array(changes[..<middle]), &made)
             return first + (try await make(Array(changes[middle...]), &made))
         }
-        facts.commits += 1
+        committed(since: begun)
         var seqs: Set<Int64> = []
         for result in results.prefix(Set(changes.map(\.before.slot)).count) {
             for row in 0..<result.count {

@@ -1,5 +1,6 @@
 import RelayBase
 import RelayJobs
+import RelayPosix
 import RelayPostgres
 import RelayRecords
 
@@ -183,7 +184,8 @@ extension FleetCore {
         _ plan: FleetLines.Plan,
         _ upstream: String
     ) async throws(PostgresError) -> (PostgresResult, sent: Int64) {
-        let (sent, generation, statementTimeout) = (steady, generation, options.statementTimeout)
+        let (sent, begun, generation) = (steady, loop.currentTime(), generation)
+        let statementTimeout = options.statementTimeout
         let count = plan.counts.reduce(0, +)
         let first = Int64(bitPattern: takeTokens(count))
         let statement = PostgresStatement(
@@ -196,14 +198,16 @@ extension FleetCore {
             ]
         )
         do throws(PostgresError) {
-            return try await pool.borrow("claim jobs") { connection throws(PostgresError) in
+            let result = try await pool.borrow("claim jobs") { connection throws(PostgresError) in
                 let result = try await connection.run([statement], within: statementTimeout)[0]
                 // The node has begun anew meanwhile, and takes up what it had.
                 guard generation == self.generation else {
                     throw PostgresError(.lost, "the lease was over")
                 }
-                return (result, sent)
+                return result
             }
+            if result.count > 0 { committed(since: begun) }
+            return (result, sent)
         } catch {
             if !error.blamesRow, error.kind != .unreachable {
                 doubts.add(first...first + Int64(count) - 1, arrival: arrival)
@@ -240,6 +244,7 @@ extension FleetCore {
             return after.machine.quarantine(now: self.now) ? FleetChange(row, after) : nil
         }
         facts.corruptRecords += 1
+        putAside += 1
         for change in ended {
             events.notice("job \(change.row.id) is put aside: it cannot be claimed: \(error.message)")
         }
@@ -328,6 +333,7 @@ extension FleetCore {
             return Claim(token: token, job: row.job(), body: try body(of: row, claim.body, claim.file))
         } catch {
             facts.corruptRecords += 1
+            putAside += 1
             if let row = try await takeBack(claim, { $0.quarantine(now: now) }) { ended.append(row.report()) }
             return nil
         }

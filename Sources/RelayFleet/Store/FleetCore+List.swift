@@ -63,6 +63,7 @@ extension FleetCore {
         to end: Int64 = .max,
         besides known: String? = nil
     ) async throws(StoreError) -> (Page, underWay: String) {
+        let holders = filter.holder == nil ? [:] : try await holders()
         let isNewest = order == .newestFirst
         let start = cursor?.position ?? (isNewest ? .max : 0)
         let most = min(Self.look, filter == JobFilter() ? limit + 1 : max(limit + 1, Self.look))
@@ -88,14 +89,27 @@ extension FleetCore {
                 return (page, underWay)
             }
             page.last = result.int64(index, 1).map { ($0, result.int64(index, 4) ?? 0) }
-            guard let row = try? FleetRow(result, index), !isGone(row), filter.matches(row.job()) else {
-                continue
-            }
+            guard let row = try? FleetRow(result, index), !isGone(row), filter.matches(row.job()),
+                filter.holder.map({ row.isHeld(by: $0, holders) }) ?? true
+            else { continue }
             page.rows.append(row)
         }
         if result.count >= most { page.next = page.last.map { JobCursor(position: $0.seq) } }
         if isBySide { page.last = nil }
         return (page, underWay)
+    }
+
+    /// The nodes by the numbers of their starts.
+    private func holders() async throws(StoreError) -> [Int64: String] {
+        let result = try await round(
+            "list nodes",
+            [PostgresStatement("SELECT generation, name FROM \(statements.s).node")]
+        )[0]
+        var holders: [Int64: String] = [:]
+        for row in 0..<result.count {
+            if let generation = result.int64(row, 0) { holders[generation] = result.text(row, 1) }
+        }
+        return holders
     }
 
     private func listed(
@@ -123,6 +137,13 @@ extension FleetCore {
             rows: page,
             next: page.count < rows.count ? page.last.map { JobCursor(position: $0.seq) } : nil
         )
+    }
+}
+
+extension FleetRow {
+    /// Whether the node accepted it for a user of its machine, or has it under way.
+    fileprivate func isHeld(by node: String, _ holders: [Int64: String]) -> Bool {
+        record.submitter?.node.text == node || generation.flatMap { holders[$0] } == node
     }
 }
 

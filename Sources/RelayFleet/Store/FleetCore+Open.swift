@@ -41,9 +41,10 @@ extension FleetCore {
         var facts = facts
         facts.statements = pool.statementCount
         var database = DatabaseFacts(node: options.node)
-        database.renewedAt = renewedAt
+        (database.renewedAt, database.lease) = (renewedAt, options.lease)
         (database.connections, database.connects) = (pool.count, pool.connects)
         (database.roundTrips, database.notificationQueue) = (pool.lent, notificationQueue)
+        database.putAside = putAside
         database.holder = holder.flatMap { steady - $0.seen >= Self.lookInterval ? $0.holder : nil }
         facts.database = database
         facts.absence = (refusal ?? pool.trouble)?.message

@@ -25,13 +25,17 @@ extension FleetCore {
                     [.text(own)]
                 ),
                 PostgresStatement(
-                    "SELECT EXISTS (SELECT FROM \(s).node WHERE name <> $1 AND until >= \(statements.now))",
+                    """
+                    SELECT EXISTS (SELECT FROM \(s).node WHERE name <> $1 AND until >= \(statements.now)),
+                    (SELECT string_agg(kinds, ',') FROM \(s).reader WHERE node <> $1 AND until >= \(statements.now))
+                    """,
                     [.text(own)]
                 ),
             ]
         )
         let result = results[0]
         hasPeers = results[1].bool(0, 0) == true
+        view.show(wanted: results[1].text(0, 1) ?? "")
         guard result.count > 0, lease.mayTakeOver(at: options.clock()) else { return }
         for row in 0..<result.count {
             guard let name = result.text(row, 0), let generation = result.int64(row, 1) else { continue }

@@ -53,6 +53,8 @@ final class FleetCore {
     /// The oldest snapshot that was seen, by the session and its transaction, and when it was seen first, in milliseconds.
     var holder: (key: String, seen: Int64, holder: SnapshotHolder)?
     var notificationQueue: Int64 = 0
+    /// Jobs that statements went on without.
+    var putAside: UInt64 = 0
     /// When snapshots are looked at again, in monotonic milliseconds.
     var nextLook: Int64 = 0
     /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
@@ -99,6 +101,13 @@ final class FleetCore {
     var hinter: PostgresConnection?
     var isDialling = false
     var isHinting = false
+    /// Events that others are to be told of, and how many they were told of.
+    var untold: [SharedEvent] = []
+    var toldEvents: Int64 = 0
+    /// By the generation of others, the number of the last event that was heard of.
+    var heardEvents: [Int64: Int64] = [:]
+    /// The kinds of events that others were told are read here, and until when, in monotonic milliseconds.
+    var readKinds: (kinds: String, until: Int64) = ("", 0)
     /// Whether another node lives, as far as is known.
     var hasPeers = false
     /// The routes that other nodes are to be told of.
@@ -157,6 +166,14 @@ final class FleetCore {
         return try await pool.use(call) { connection throws(PostgresError) in
             try await connection.run(statements, within: statementTimeout)
         }
+    }
+
+    /// A batch of jobs that was begun at `begun`, in monotonic nanoseconds, is committed.
+    func committed(since begun: Int64) {
+        facts.commits += 1
+        let taken = UInt64(clamping: (loop.currentTime() - begun) / 1_000)
+        facts.commitTimes.buckets[DurationBuckets.commit.index(of: taken)] += 1
+        facts.commitTimes.microseconds += taken
     }
 
     /// Takes the database's time from a reply to a statement that was sent at `sent`.

@@ -62,6 +62,20 @@ package final class PostgreSQLJobStore: JobStore {
 
     package func maySend(_ token: ClaimToken) -> Bool { view.maySend(under: token.number, at: clock()) }
 
+    /// The kinds of events that somebody reads at another daemon.
+    package var wantedEvents: Set<EventKind> { view.wantedEvents }
+
+    /// Tells the others of events, and takes theirs of the kinds that somebody reads here.
+    package func exchange(
+        _ events: [SharedEvent],
+        reading kinds: Set<EventKind>
+    ) async throws(StoreError) -> [SharedEvent] {
+        let types = kinds.map(\.type).sorted().joined(separator: ",")
+        return try await onLoop { core throws(StoreError) in
+            try await core.exchange(events, reading: types)
+        }
+    }
+
     /// Runs a call on the thread of the store.
     func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (FleetCore) async throws(StoreError) -> Value

@@ -92,6 +92,11 @@ enum JobListing {
         "Only jobs whose last failed attempt went to an upstream of that name."
     )
     static let label = Parameter.text("label", .sought, "Only jobs with this label, as key=value.")
+    static let node = Parameter.text(
+        "node",
+        .sought,
+        "Only jobs of a fleet that this daemon accepted for a user of its machine, or has under way."
+    )
     static let createdAfter = Parameter.moment("created_after", "Only jobs accepted then or later.")
     static let createdBefore = Parameter.moment("created_before", "Only jobs accepted before.")
     static let order = Parameter.choice(
@@ -107,7 +112,8 @@ enum JobListing {
     )
 
     static let parameters: [any QueryParameter] = [
-        route, state, reason, end, failureKind, status, upstream, label, createdAfter, createdBefore, order,
+        route, state, reason, end, failureKind, status, upstream, label, node, createdAfter, createdBefore,
+        order,
         limit,
         cursor,
     ]

@@ -87,6 +87,12 @@ extension Metric {
         do:
             "Above a third of storage.postgresql.lease the database is slow or away; above nine tenths nothing is sent."
     )
+    package static let lease = Metric(
+        "waystation_store_lease_seconds",
+        .gauge,
+        "Seconds for which a renewal of this node's lease holds (storage.postgresql.lease).",
+        do: "It moves with the configuration alone."
+    )
     package static let databaseConnections = Metric(
         "waystation_store_connections",
         .gauge,
@@ -104,6 +110,12 @@ extension Metric {
         .counter,
         "Replies of a fleet's database that were waited for.",
         do: "Together with the operations: how many share one."
+    )
+    package static let putAside = Metric(
+        "waystation_store_put_aside",
+        .counter,
+        "Jobs that batches went on without: a fleet's database refused their rows alone, or has what is not theirs.",
+        do: "The journal names each and the database's reason; a schema that others changed refuses many."
     )
     package static let snapshotAge = Metric(
         "waystation_store_snapshot_age_seconds",
@@ -132,7 +144,8 @@ extension Metric {
 
     static let storage = [
         storeState, storeInfo, storeBytes, storeLimit, storeDiskSize, storeDiskAvailable, storeCommits,
-        storeOperations, storeCommitDuration, storeErrors, storeCorrupt, storeLog, leaseAge,
-        databaseConnections, databaseConnects, roundTrips, snapshotAge, notificationQueue, spool, spoolLimit,
+        storeOperations, storeCommitDuration, storeErrors, storeCorrupt, storeLog, leaseAge, lease,
+        databaseConnections, databaseConnects, roundTrips, putAside, snapshotAge, notificationQueue, spool,
+        spoolLimit,
     ]
 }

@@ -102,6 +102,12 @@ extension MetricsPage {
         The disk of the job store has taken no writes for a minute.
         .It Cm WaystationStoreGone Pq critical
         A file of the job store was removed or replaced.
+        .It Cm WaystationStoreUnavailable Pq critical
+        The database of a fleet has been away for a minute.
+        .It Cm WaystationLeaseOld Pq critical
+        For a minute the lease in the database of a fleet was older than six tenths of its length.
+        .It Cm WaystationSnapshotOld Pq warning
+        A session has kept the same snapshot of a fleet's database for a quarter of an hour.
         .It Cm WaystationStoreErrors Pq critical
         The disk of the job store failed within 15 minutes.
         .It Cm WaystationStoreCorrupt Pq critical

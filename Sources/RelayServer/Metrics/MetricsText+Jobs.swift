@@ -48,9 +48,11 @@ extension MetricsText {
             since.map { Double($0.duration(to: now).saturatedNanoseconds) / 1e9 } ?? 0
         }
         add(.leaseAge, [], seconds: age(database.renewedAt))
+        add(.lease, [], seconds: Double(database.lease.saturatedNanoseconds) / 1e9)
         add(.databaseConnections, database.connections)
         add(.databaseConnects, database.connects)
         add(.roundTrips, database.roundTrips)
+        add(.putAside, database.putAside)
         add(.snapshotAge, [], seconds: age(database.holder?.since))
         add(.notificationQueue, [], seconds: Double(database.notificationQueue) / 1e6)
     }

@@ -27,7 +27,9 @@ struct JobQuery {
     /// Jobs that are listed unless somebody asks for more.
     private static let usual = 50
     /// Options that say which jobs are listed.
-    private static let choices = ["route", "state", "reason", "end", "failed-by", "status", "label", "since"]
+    private static let choices = [
+        "route", "state", "reason", "end", "failed-by", "status", "label", "node", "since",
+    ]
 
     init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
         switch arguments["limit"] {
@@ -67,6 +69,7 @@ struct JobQuery {
             }
             query.add("label", label)
         }
+        query.add("node", arguments["node"])
         if let since = arguments["since"] {
             query.add("created_after", try moment(since, now: now, "--since", of: arguments.command))
         }

@@ -69,6 +69,7 @@ extension Command {
             ),
             OptionSpec("status", value: "STATUS", "whose last failure was an answer of this status"),
             OptionSpec("label", value: "NAME=VALUE", "with this label", completes: .asked([.labels])),
+            OptionSpec("node", value: "NAME", "that this daemon of a fleet accepted, or has under way"),
             OptionSpec("since", value: "SPAN|TIME", "accepted since then, such as 1h"),
             OptionSpec("limit", value: "N|all", "how many are listed; 50"),
             OptionSpec("timeout", value: "DURATION", "how long to watch"),
@@ -111,7 +112,8 @@ private func list(_ arguments: Arguments, _ rest: [String]) throws(CommandFailur
     guard rest.isEmpty else { throw .usage("there is one word too many: \"\(safe(rest[0]))\"", of: "jobs") }
     try arguments.allow(
         [
-            "where", "route", "state", "reason", "end", "failed-by", "status", "label", "since", "limit",
+            "where", "route", "state", "reason", "end", "failed-by", "status", "label", "node", "since",
+            "limit",
             "output",
             "no-headers", "quiet", "utc", "socket",
         ],

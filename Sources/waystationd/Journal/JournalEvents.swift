@@ -52,7 +52,7 @@ final class JournalEvents: JobListener {
         case .credentialFailed(let name, let detail): failed(name, detail)
         case .notice(let kind, let detail, let act): noticed(kind, detail, act)
         // An action's one record tells of all its changes; the other events are told where they happen, with more.
-        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted: break
+        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .elsewhere: break
         }
     }
 

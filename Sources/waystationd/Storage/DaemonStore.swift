@@ -1,5 +1,6 @@
 import RelayBase
 import RelayConfig
+import RelayEngine
 import RelayJobs
 import RelayPosix
 import RelayStore
@@ -29,6 +30,9 @@ protocol DaemonStore: Sendable {
 
     /// Another configuration is in force.
     func configure(_ configuration: Configuration)
+
+    /// Shares the events of the feed with others that use the store.
+    func share(_ feed: EventFeed, on loop: EventLoop)
 }
 
 /// A store in the state directory.
@@ -54,6 +58,8 @@ final class DiskStore: DaemonStore {
         guard readStall.exchange(isStalled, ordering: .relaxed) != isStalled else { return nil }
         return (isStalled, store.reading.name)
     }
+
+    func share(_ feed: EventFeed, on loop: EventLoop) {}
 
     func configure(_ configuration: Configuration) { store.setMaxSize(configuration.storage.maxSize) }
 }

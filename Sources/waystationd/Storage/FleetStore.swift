@@ -1,5 +1,6 @@
 import RelayBase
 import RelayConfig
+import RelayEngine
 import RelayFleet
 import RelayJobs
 import RelayPosix
@@ -31,6 +32,8 @@ final class FleetStore: DaemonStore {
     func tryOpening(at now: JobMoment) async throws(StoreError) -> Bool { store.refusal == nil }
 
     func lookAtReads(at now: Int64) -> (isStalled: Bool, thread: String)? { nil }
+
+    func share(_ feed: EventFeed, on loop: EventLoop) { FleetEvents(feed, store).start(on: loop) }
 
     func configure(_ configuration: Configuration) { store.serve(configuration.routes.map(\.name)) }
 

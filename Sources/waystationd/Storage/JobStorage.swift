@@ -97,6 +97,7 @@ final class JobStorage: Sendable {
 
     /// Has kept jobs delivered once the store is open; until then they are refused.
     func startLater(on deliveryLoops: [DeliveryLoop], waitingOn loop: EventLoop) {
+        store.share(jobs.feed, on: loop)
         loop.spawn { [self] in
             let refusal = store.refusal
             if let refusal {

@@ -14,6 +14,8 @@ final class EventBody: BodySource {
     private let access: JobAccess
     private let node: NodeName
     private let time: any TimeSource
+    /// Before it events of other daemons are old to who asks for what comes, in milliseconds since 1970 UTC.
+    private let begun: Int64
     private let server: LoopBound<LoopServer>
     private let state: Mutex<State>
 
@@ -27,6 +29,8 @@ final class EventBody: BodySource {
 
     /// Events that are written at once.
     private static let batch = 64
+    /// Milliseconds by which the clocks of two daemons may differ.
+    private static let skew: Int64 = 10_000
     /// How long a reader hears nothing.
     private static let heartbeat: Duration = .seconds(15)
 
@@ -38,6 +42,7 @@ final class EventBody: BodySource {
         time = caller.server.relay.ports.time
         server = LoopBound(caller.server, caller.server.loop)
         let nextBeat = time.now().advanced(by: EventBody.heartbeat)
+        begun = options.after == nil ? time.wallMilliseconds() - EventBody.skew : .min
         state = Mutex(State(after: options.after, nextBeat: nextBeat))
         try access.check()
     }
@@ -52,6 +57,7 @@ final class EventBody: BodySource {
             let (after, isHurried) = state.withLock { ($0.after, $0.isHurried) }
             // A reader that is as fast as the feed must not have the loop to itself.
             if isHurried { await Task.yield() }
+            feed.reads(options.kinds, at: time.now())
             let reading = feed.events(after: after, limit: EventBody.batch)
             let output = compose(reading, at: time.wallMilliseconds())
             let nextBeat = state.withLock { state in
@@ -78,7 +84,8 @@ final class EventBody: BodySource {
             append(gap, .gap, last, to: &output)
         }
         for told in reading.events
-        where options.wants(told) && (access.isUnlimited || access.sees(told.event.user, on: told.event.node))
+        where options.wants(told) && (told.event.elsewhere == nil || told.at >= begun)
+            && (access.isUnlimited || access.sees(told.event.user, on: told.event.node))
         {
             append(EventDocument.json(told, from: node), told.kind, told.number, to: &output)
         }

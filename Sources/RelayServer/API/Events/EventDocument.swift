@@ -1,26 +1,39 @@
 import RelayBase
 import RelayCore
-import RelayEngine
+package import RelayEngine
 import RelayInterface
 import RelayJSON
-import RelayJobs
+package import RelayJobs
 
 /// An event as one line of JSON with the attributes of CloudEvents 1.0.
-enum EventDocument {
+package enum EventDocument {
     /// `node` is the daemon of a fleet that tells it.
     static func json(_ told: EventFeed.Entry, from node: NodeName) -> [UInt8] {
         let event = told.event
-        var json = begin(told.kind, at: told.at, from: node)
+        var json = begin(told.kind, at: told.at, from: event.elsewhere?.teller ?? node)
         json.member("id", String(told.number))
         if let subject = event.job?.description ?? event.route { json.member("subject", subject) }
-        json.object("data") { data in
-            if let route = event.route { data.member("route", route) }
-            if let job = event.job { data.member("job", job.description) }
-            if let user = event.user { data.member("uid", user) }
-            if let node = event.node.text { data.member("node", node) }
-            data.members(of: event)
-        }
+        json.member("data", json: event.elsewhere?.data ?? data(of: event))
         return json.bytes
+    }
+
+    private static func data(of event: JobEvent) -> [UInt8] {
+        var data = JSONObjectWriter()
+        if let route = event.route { data.member("route", route) }
+        if let job = event.job { data.member("job", job.description) }
+        if let user = event.user { data.member("uid", user) }
+        if let node = event.node.text { data.member("node", node) }
+        data.members(of: event)
+        return data.bytes
+    }
+
+    /// The event as other daemons of the fleet are told of it; nil of one of theirs.
+    package static func shared(_ told: EventFeed.Entry) -> SharedEvent? {
+        guard told.event.elsewhere == nil else { return nil }
+        var shared = SharedEvent(told.kind, at: told.at, data: data(of: told.event))
+        (shared.user, shared.node) = (told.event.user, told.event.node)
+        (shared.route, shared.job) = (told.event.route, told.event.job)
+        return shared
     }
 
     /// Events a reader was too slow for, or which are no longer there; the last of them has the number `last`.
@@ -95,7 +108,7 @@ extension JSONObjectWriter {
             member("attempt", report.attemptCount)
             member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
         case .runChanged(let run): members(of: run)
-        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted: break
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoSpace, .pauseWanted, .elsewhere: break
         }
     }
 

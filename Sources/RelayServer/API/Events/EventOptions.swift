@@ -22,7 +22,8 @@ struct EventOptions {
     let after: UInt64?
     private let route: String?
     private let job: JobID?
-    private let kinds: Set<EventKind>
+    /// Those that are asked for; all where there are none.
+    let kinds: Set<EventKind>
 
     /// The number that leads to the events that the caller does not know.
     static let number = Schema.pattern("^([0-9]{1,19})?$")

@@ -23,6 +23,9 @@ extension APICall {
             }
             cursor = known
         }
+        if filter.holder != nil, caller.server.durable.store.member == nil {
+            throw Problem(.badTarget, "node is a daemon of a fleet, and this one is of none")
+        }
         filter.pausedRoutes = caller.server.durable.pauses.routes
         let sight = JobAccess(caller)
         try sight.narrow(&filter)
@@ -66,7 +69,10 @@ extension JobFilter {
 
     fileprivate init(_ query: Query) throws(Problem) {
         self.init()
-        for parameter in [JobListing.route, JobListing.failureKind, JobListing.upstream, JobListing.label] {
+        for parameter in [
+            JobListing.route, JobListing.failureKind, JobListing.upstream, JobListing.label,
+            JobListing.node,
+        ] {
             guard let text = query[parameter], !JobFilter.textLengths.contains(text.utf8.count) else {
                 continue
             }
@@ -80,6 +86,7 @@ extension JobFilter {
         failureStatus = try query.value(JobListing.status).map { Status(rawValue: UInt16($0)) }
         upstream = query[JobListing.upstream]
         label = query[JobListing.label]
+        holder = query[JobListing.node]
         createdFrom = try query.value(JobListing.createdAfter)
         createdBefore = try query.value(JobListing.createdBefore)
     }

@@ -1,0 +1,63 @@
+import RelayBase
+import RelayEngine
+import RelayFleet
+import RelayJobs
+import RelayPosix
+import RelayServer
+
+/// Tells the other daemons of a fleet what happens here while somebody reads events there, and readers here of theirs.
+final class FleetEvents: Sendable {
+    private let feed: EventFeed
+    private let store: PostgreSQLJobStore
+
+    /// How long a reader counts as one after it has read, since it may connect again.
+    private static let lasting = Duration.seconds(30)
+    /// Nanoseconds between two exchanges, and between two looks whether there is somebody who reads.
+    private static let (interval, pause): (Int64, Int64) = (200_000_000, 500_000_000)
+    /// Events that are told of at once.
+    private static let batch = 500
+
+    init(_ feed: EventFeed, _ store: PostgreSQLJobStore) {
+        self.feed = feed
+        self.store = store
+    }
+
+    func start(on loop: EventLoop) {
+        loop.spawn { [self] in
+            // The number of the last event of each kind that was told of.
+            var told: [EventKind: UInt64] = [:]
+            var isOwed = false
+            while true {
+                let since = Instant(nanoseconds: loop.currentTime()).advanced(by: .zero - Self.lasting)
+                let (read, wanted) = (feed.kindsRead(since: since), store.wantedEvents)
+                let isIdle = read.isEmpty && wanted.isEmpty && !isOwed
+                do {
+                    try await loop.sleep(until: loop.currentTime() + (isIdle ? Self.pause : Self.interval))
+                } catch { return }
+                guard !isIdle else { continue }
+                // Events that could not be told of go first.
+                let events = isOwed ? [] : news(of: wanted, &told)
+                isOwed = true
+                do throws(StoreError) {
+                    for event in try await store.exchange(events, reading: read) { feed.take(event) }
+                    isOwed = false
+                } catch { if error.code == .closed { return } }
+            }
+        }
+    }
+
+    /// The events of these kinds that have come since they were last asked for.
+    private func news(of kinds: Set<EventKind>, _ told: inout [EventKind: UInt64]) -> [SharedEvent] {
+        guard let first = kinds.map({ told[$0] ?? 0 }).min() else { return [] }
+        let reading = feed.events(after: first, limit: Self.batch)
+        var events: [SharedEvent] = []
+        if first > 0, case .lost(let count)? = reading.gap, let at = reading.events.first?.at {
+            events.append(.lost(count, at: at))
+        }
+        for entry in reading.events where kinds.contains(entry.kind) && entry.number > told[entry.kind] ?? 0 {
+            if let event = EventDocument.shared(entry) { events.append(event) }
+        }
+        for kind in kinds { told[kind] = max(told[kind] ?? 0, reading.lastNumber) }
+        return events
+    }
+}
