@@ -38,7 +38,7 @@ extension ActionRun {
         writer.add(endedBy)
         writer.add(failure)
         writer.add(version)
-        let nodes = [by?.node.text, endedBy?.node.text, filter.node.text]
+        let nodes = [by?.node.text, endedBy?.node.text, filter.node.text, filter.holder]
         if nodes.contains(where: { $0 != nil }) { for node in nodes { writer.add(node) } }
         return writer.sealed(at: number)
     }
@@ -76,6 +76,7 @@ extension ActionRun {
         self.by?.node = own
         endedBy?.node = other
         self.filter.node = NodeName(try reader.optionalText())
+        if !reader.isAtEnd { self.filter.holder = try reader.optionalText() }
     }
 }
 

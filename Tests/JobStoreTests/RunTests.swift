@@ -43,6 +43,7 @@ struct RunTests {
             filter.label = "order=1"
             filter.user = 4_000_000_000
             filter.node = NodeName("west")
+            filter.holder = "east"
             (filter.createdFrom, filter.createdBefore) = (-5, 1_800_000_000_000)
             filter.version = .max
             (filter.sparesUncertain, filter.sparesSuperseded) = (true, true)

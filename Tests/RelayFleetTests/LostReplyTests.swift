@@ -43,8 +43,9 @@ struct LostReplyTests {
             try await nodes.sql("SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)") != 0
         {}
         try await halt.letGo()
+        let told = await answer
         let state = try await store.job(job.id)?.state
-        switch await answer {
+        switch told {
         case .success(let result): #expect(goesOn && result.isAccepted && state == .queued)
         case .failure(let error): #expect(!goesOn && error.code == .unavailable && state == nil)
         }
