@@ -93,9 +93,9 @@ extension FleetCore {
                     """
                     SELECT \(FleetRow.columns) FROM (
                     (SELECT slot, seq FROM \(s).job j WHERE seq >= $1 AND generation = ANY($3::bigint[]) AND NOT EXISTS (
-                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq) LIMIT $2) UNION
+                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq OFFSET 0) LIMIT $2) UNION
                     (SELECT slot, seq FROM \(s).change a WHERE generation = ANY($3::bigint[]) AND NOT EXISTS (
-                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n) LIMIT $2)) x
+                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n OFFSET 0) LIMIT $2)) x
                     JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
                     """,
                     [.int64(floor), .int64(Int64(Self.taken)), .int64s(generations)]
@@ -148,9 +148,9 @@ extension FleetCore {
                     """
                     SELECT \(FleetRow.columns) FROM (
                     (SELECT slot, seq FROM \(s).job j WHERE seq >= $1 AND generation = $2 AND NOT EXISTS (
-                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq)) UNION
+                    SELECT FROM \(s).change c WHERE c.slot = j.slot AND c.seq = j.seq OFFSET 0)) UNION
                     (SELECT slot, seq FROM \(s).change a WHERE generation = $2 AND NOT EXISTS (
-                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n))) x
+                    SELECT FROM \(s).change b WHERE b.slot = a.slot AND b.seq = a.seq AND b.n > a.n OFFSET 0))) x
                     JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
                     """,
                     [.int64(unknownFloor), .int64(generation)]
