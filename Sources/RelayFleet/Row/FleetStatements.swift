@@ -14,6 +14,9 @@ struct FleetStatements: Sendable {
         AND current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on')
         """
 
+    /// The same, once for a statement: what is compared with it is found by an index.
+    var present: String { "(SELECT \(now))" }
+
     /// The last change `c` of a job `j`.
     var lastChange: String {
         """
@@ -23,8 +26,14 @@ struct FleetStatements: Sendable {
     }
 
     /// Whether the entry `r` of `ready` or `deferred` is good: its job has no later change.
-    func isGood(_ r: String) -> String {
-        "NOT EXISTS (SELECT FROM \(s).change c WHERE c.slot = \(r).slot AND c.seq = \(r).seq AND c.n > \(r).n)"
+    func isGood(_ r: String) -> String { isGood(r, "change") }
+
+    /// OFFSET has the job looked for by its index: a join that is planned while nothing is there yet looks through all
+    /// changes for each entry.
+    private func isGood(_ r: String, _ change: String) -> String {
+        """
+        NOT EXISTS (SELECT FROM \(s).\(change) c WHERE c.slot = \(r).slot AND c.seq = \(r).seq AND c.n > \(r).n OFFSET 0)
+        """
     }
 }
 
@@ -192,7 +201,7 @@ extension FleetStatements {
             r AS MATERIALIZED (SELECT r.*, p.turn FROM p, LATERAL (SELECT r.slot, r.seq, r.n, r.due, r.standing, r.minute,
             r.party, r.state FROM \(s).\(ready) r WHERE r.route = $1 AND r.party = p.party AND r.urgency = p.urgency
             AND r.due <= \(now) AND r.due >= p.low \(isFar ? "" : "AND r.slot = \(heads.job)")
-            AND NOT EXISTS (SELECT FROM \(s).\(change) c WHERE c.slot = r.slot AND c.seq = r.seq AND c.n > r.n)
+            AND \(isGood("r", change))
             ORDER BY r.due, r.seq LIMIT p.most FOR UPDATE OF r SKIP LOCKED) r),
             l AS (INSERT INTO \(s).\(change)(slot, seq, n, at, state, generation, token, upstream, standing)
             SELECT slot, seq, n + 1, \(now), 2, $2, $3 + row_number() OVER (ORDER BY slot, seq) - 1, $4, standing FROM r
@@ -223,12 +232,28 @@ extension FleetStatements {
     /// made: $1 route.
     var lines: String {
         """
+        \(linesOfRoute)
+        SELECT party, urgency, (SELECT min(due) FROM \(s).ready_\(FleetSchema.earlySlot) y WHERE y.route = $1
+        AND y.party = l.party AND y.urgency = l.urgency), \(now) FROM l LIMIT 4096
+        """
+    }
+
+    private var linesOfRoute: String {
+        """
         WITH RECURSIVE l AS (
         (SELECT party, urgency FROM \(s).ready WHERE route = $1 ORDER BY party, urgency LIMIT 1)
         UNION ALL SELECT n.party, n.urgency FROM l, LATERAL (SELECT party, urgency FROM \(s).ready
         WHERE route = $1 AND (party, urgency) > (l.party, l.urgency) ORDER BY party, urgency LIMIT 1) n)
-        SELECT party, urgency, (SELECT min(due) FROM \(s).ready_\(FleetSchema.earlySlot) y WHERE y.route = $1
-        AND y.party = l.party AND y.urgency = l.urgency), \(now) FROM l LIMIT 4096
+        """
+    }
+
+    /// Whether an entry of a route is good: $1 route, $2 due from, but for those that were due before they were made.
+    var hasWork: String {
+        """
+        \(linesOfRoute)
+        SELECT EXISTS (SELECT FROM l, LATERAL (SELECT FROM \(s).ready r WHERE route = $1 AND r.party = l.party
+        AND r.urgency = l.urgency AND due >= $2 AND \(isGood("r")) LIMIT 1) x)
+        OR EXISTS (SELECT FROM \(s).ready_\(FleetSchema.earlySlot) r WHERE route = $1 AND \(isGood("r"))), \(now)
         """
     }
 
@@ -240,7 +265,7 @@ extension FleetStatements {
     func promote(_ heads: FleetHeads) -> String {
         """
         WITH d AS (DELETE FROM \(s).deferred WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(s).deferred
-        WHERE due <= \(now) AND due >= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING *),
+        WHERE due <= \(present) AND due >= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING *),
         u AS (INSERT INTO \(s).change(slot, seq, n, at, state, standing)
         SELECT slot, seq, n + 1, \(now), 1, standing FROM d WHERE state = 0 ON CONFLICT (seq, n, slot) DO NOTHING
         RETURNING slot, seq),
@@ -256,7 +281,7 @@ extension FleetStatements {
         SELECT route, count(*), min(due), max(due), \(now), party, urgency, bool_or(early OR slot <> \(heads.job)) FROM w
         GROUP BY route, party, urgency
         UNION ALL SELECT NULL, (SELECT count(*) FROM d), (SELECT max(due) FROM d),
-        (SELECT min(due) FROM \(s).deferred WHERE due > \(now)), \(now), NULL, NULL, NULL
+        (SELECT min(due) FROM \(s).deferred WHERE due > \(present)), \(now), NULL, NULL, NULL
         """
     }
 }
@@ -306,13 +331,15 @@ extension FleetStatements {
 
     /// Jobs whose last change left them held, dead, cancelled or expired: $1 states, $2 the position to go on from, $3 how
     /// many; of the newest first, `isNewest`.
+    ///
+    /// The states are named again, so that the index of those alone serves.
     func side(isNewest: Bool) -> String {
         let (than, order) = isNewest ? ("<", "DESC") : (">", "ASC")
         return """
             SELECT \(FleetRow.columns) FROM (SELECT x.slot, x.seq FROM unnest($1::smallint[]) s, LATERAL (
-            SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.seq \(than) $2 AND NOT EXISTS (
-            SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq AND y.n > x.n)
-            ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x
+            SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.state IN (4, 6, 7, 8)
+            AND x.seq \(than) $2 AND NOT EXISTS (SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq
+            AND y.n > x.n OFFSET 0) ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x
             JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(lastChange) ORDER BY j.seq \(order)
             """
     }

@@ -147,7 +147,10 @@ extension FleetCore {
                     LIMIT 1) n) SELECT route FROM l
                     """
                 ),
-                PostgresStatement("SELECT min(due) FROM \(s).deferred"),
+                PostgresStatement(
+                    "SELECT min(due) FROM \(s).deferred WHERE due >= $1",
+                    [.int64(startOfDeferred())]
+                ),
                 PostgresStatement("SELECT id, name FROM \(s).route"),
                 PostgresStatement("SELECT name, head FROM \(s).ring"),
             ]
@@ -169,8 +172,7 @@ extension FleetCore {
             // Where lines are known nobody has to look: a claim finds out.
             if lines[route]?.isEmpty != false {
                 guard try await hasWork(route) else { continue }
-                lines[route, default: FleetLines()].rescanAt = 0
-                lines[route]?.deepAt = 0
+                lines[route]?.wasFound()
             }
             // How many wait is not known, nor whether who claims knows of any: it was told once, and may have got none.
             fresh[name] = FreshWork(hasDates: true)
@@ -179,18 +181,25 @@ extension FleetCore {
         try await takePauses()
     }
 
+    /// From which time on entries of `deferred` may be: those that were taken away stay while somebody holds a snapshot.
+    private func startOfDeferred() -> Int64 {
+        guard steady >= wholeDeferredAt else {
+            return deferredFloor.subtractingSaturating(FleetLines.longest)
+        }
+        wholeDeferredAt = steady + FleetLines.whole
+        return .min
+    }
+
     /// Whether an entry of the route is good.
     private func hasWork(_ route: Int32) async throws(StoreError) -> Bool {
+        let start = lines[route, default: FleetLines()].start(at: steady)
         let result = try await round(
             "look for work",
-            [
-                PostgresStatement(
-                    "SELECT EXISTS (SELECT FROM \(statements.s).ready r WHERE route = $1 AND \(statements.isGood("r")))",
-                    [.int32(route)]
-                )
-            ]
+            [PostgresStatement(statements.hasWork, [.int32(route), .int64(start)])]
         )[0]
-        return result.bool(0, 0) == true
+        if result.bool(0, 0) == true { return true }
+        if let time = result.int64(0, 1) { lines[route]?.wasEmpty(at: time) }
+        return false
     }
 
     func takePauses() async throws(StoreError) {

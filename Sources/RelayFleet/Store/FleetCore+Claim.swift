@@ -5,8 +5,6 @@ import RelayPostgres
 import RelayRecords
 
 extension FleetCore {
-    /// Milliseconds for which an entry that nobody here has heard of may be committed after it was due.
-    private static let unheard: Int64 = 2_000
     /// Milliseconds after which all lines are looked through from the start, for what was committed later than that.
     private static let deep: Int64 = 30_000
     /// Milliseconds after which all entries of a route are looked at again.
@@ -104,10 +102,10 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND \(statements.isGood("d"))
-                    ORDER BY due LIMIT 1
+                    SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND due >= $2
+                    AND \(statements.isGood("d")) ORDER BY due LIMIT 1
                     """,
-                    [.int32(route)]
+                    [.int32(route), .int64(deferredFloor.subtractingSaturating(FleetLines.longest))]
                 )
             ]
         )[0]
@@ -124,7 +122,7 @@ extension FleetCore {
         let result = results[0]
         let time = result.count > 0 ? result.int64(0, 3) ?? now : now
         let isDeep = steady >= known.deepAt
-        let from = isDeep ? .min : known.lookedAt - Self.unheard
+        let from = isDeep ? known.start(at: steady) : known.lookedAt - FleetLines.unheard
         var found: Set<FleetLines.Line> = []
         for row in 0..<result.count {
             guard let party = result.int64(row, 0), let urgency = result.int64(row, 1) else { continue }

@@ -43,6 +43,8 @@ final class FleetCore {
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.
     var deferredFloor = Int64.min
+    /// When all entries of `deferred` are looked at again, in monotonic milliseconds.
+    var wholeDeferredAt: Int64 = 0
     /// When the next entry of `deferred` is due, by the database's clock.
     var nextDeferred: Int64?
     var accepting = FleetQueue<PendingAcceptance>()
