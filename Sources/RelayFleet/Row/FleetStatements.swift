@@ -181,7 +181,9 @@ extension FleetStatements {
     /// $7 how many, $8 due from.
     ///
     /// Unless it is far it claims jobs only of the slot that takes them now, by entries there: their tables have names, and of
-    /// all others none is opened. A body is left out where those before it fill a batch.
+    /// all others none is opened. The slot of its changes is left out then: by an index of which it is the last column, a
+    /// plan that was made of empty tables would look through all of them for each entry. A body is left out where those
+    /// before it fill a batch.
     func claim(_ heads: FleetHeads, isFar: Bool) -> String {
         let (job, change, ready) =
             isFar
@@ -192,7 +194,7 @@ extension FleetStatements {
             r AS MATERIALIZED (SELECT r.*, p.turn FROM p, LATERAL (SELECT r.slot, r.seq, r.n, r.due, r.standing, r.minute,
             r.party, r.state FROM \(s).\(ready) r WHERE r.route = $1 AND r.party = p.party AND r.urgency = p.urgency
             AND r.due <= \(now) AND r.due >= p.low \(isFar ? "" : "AND r.slot = \(heads.job)")
-            AND NOT EXISTS (SELECT FROM \(s).\(change) c WHERE c.slot = r.slot AND c.seq = r.seq AND c.n > r.n)
+            AND NOT EXISTS (SELECT FROM \(s).\(change) c WHERE \(isFar ? "c.slot = r.slot AND " : "")c.seq = r.seq AND c.n > r.n)
             ORDER BY r.due, r.seq LIMIT p.most FOR UPDATE OF r SKIP LOCKED) r),
             l AS (INSERT INTO \(s).\(change)(slot, seq, n, at, state, generation, token, upstream, standing)
             SELECT slot, seq, n + 1, \(now), 2, $2, $3 + row_number() OVER (ORDER BY slot, seq) - 1, $4, standing FROM r

@@ -102,8 +102,8 @@ final class FleetCore {
     var isHinting = false
     /// Whether another node lives, as far as is known.
     var hasPeers = false
-    /// The routes that other nodes are to be told of.
-    var hints: Set<Int32> = []
+    /// The work that other nodes are to be told of, by route.
+    var hints: [Int32: FleetHint] = [:]
 
     init(
         _ options: FleetOptions,
