@@ -3,16 +3,12 @@ struct FleetStatements: Sendable {
     let schema: FleetSchema
     /// The database's present in milliseconds since 1970 UTC.
     let now: String
+    /// The risks that were accepted.
+    var risks: FleetRisks = []
 
     var s: String { schema.name }
 
     static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-
-    /// True where what is committed survives the crash of the server.
-    static let isDurable = """
-        (current_setting('synchronous_commit') IN ('on', 'remote_apply') \
-        AND current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on')
-        """
 
     /// The last change `c` of a job `j`.
     var lastChange: String {
@@ -104,19 +100,19 @@ extension FleetStatements {
         """
     }
 
-    /// Accepts jobs: $1 whether a risk was accepted, then arrays: $2 ids, $3 routes, $4 created, $5 states, $6 generations,
-    /// $7 standings, $8 records, $9 bodies, $10 files, $11 attempts, $12 waiting, $13 due, $14 parties, $15 urgencies,
-    /// $16 expiries, $17 hashes of keys, $18 fingerprints, $19 how long the keys are known, $20 names of bodies in pieces.
+    /// Accepts jobs, by arrays: $1 ids, $2 routes, $3 created, $4 states, $5 generations,
+    /// $6 standings, $7 records, $8 bodies, $9 files, $10 attempts, $11 waiting, $12 due, $13 parties, $14 urgencies,
+    /// $15 expiries, $16 hashes of keys, $17 fingerprints, $18 how long the keys are known, $19 names of bodies in pieces.
     func accept(_ heads: FleetHeads, _ parts: Parts) -> String {
         let keys = parts.contains(.keys)
         let expiries = parts.contains(.expiries)
         return """
-            WITH a AS (SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::smallint[], $6::bigint[],
-            $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::smallint[], $13::bigint[],
-            $14::bigint[], $15::smallint[], $16::bigint[], $17::bytea[], $18::bytea[], $19::bigint[], $20::bytea[])
+            WITH a AS (SELECT * FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::bigint[],
+            $6::bytea[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::smallint[], $12::bigint[],
+            $13::bigint[], $14::smallint[], $15::bigint[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bytea[])
             WITH ORDINALITY
             AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
-            expires, hash, fingerprint, until, pieces, i) WHERE $1::boolean OR \(Self.isDurable)),
+            expires, hash, fingerprint, until, pieces, i) WHERE \(risks.isSafe)),
             \(keys ? takeKeys : "")
             j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, state, generation, standing, record,
             body, file, pieces, attempts)
@@ -127,7 +123,7 @@ extension FleetStatements {
             0 AS minute_was, (a.created / 60000)::int AS minute_is FROM j JOIN a USING (id)),
             \(expiries ? takeExpiries : "")
             \(consequences(heads, parts))
-            SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(Self.isDurable)
+            SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(risks.isSafe)
             """
     }
 
@@ -211,6 +207,21 @@ extension FleetStatements {
             """
     }
 
+    /// The first entry of each line in the slots that take what comes now that is good and due since $1.
+    func fresh(_ heads: FleetHeads) -> String {
+        let ready = "\(s).ready_\(heads.ready)"
+        return """
+            WITH RECURSIVE l AS (
+            (SELECT route, party, urgency FROM \(ready) ORDER BY route, party, urgency LIMIT 1)
+            UNION ALL SELECT n.* FROM l, LATERAL (SELECT route, party, urgency FROM \(ready)
+            WHERE (route, party, urgency) > (l.route, l.party, l.urgency) ORDER BY route, party, urgency LIMIT 1) n)
+            SELECT l.route, l.party, l.urgency, r.due FROM (SELECT * FROM l LIMIT 1024) l, LATERAL (
+            SELECT r.due FROM \(ready) r WHERE r.route = l.route AND r.party = l.party AND r.urgency = l.urgency
+            AND r.due >= $1 AND r.due <= \(now) AND r.slot = \(heads.job) AND NOT EXISTS (
+            SELECT FROM \(s).change_\(heads.job) c WHERE c.seq = r.seq AND c.n > r.n) ORDER BY r.due LIMIT 1) r
+            """
+    }
+
     /// Takes away the first entry of a line, which cannot be claimed: $1 route, $2 party, $3 urgency, $4 due from.
     var forget: String {
         """
@@ -279,11 +290,11 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs from a position on: $1 after, $2 how many, $3 up to.
+    /// Jobs from a position on: $1 after, $2 how many, $3 up to; of those beyond an answer the record is left out.
     var oldest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j
-        \(lastChange) ORDER BY j.seq
+        SELECT \(FleetRow.columns(record: FleetRow.bounded(by: "j.seq"))) FROM (
+        SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j \(lastChange) ORDER BY j.seq
         """
     }
 
@@ -298,20 +309,23 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs before a position: $1 before, $2 how many.
+    /// Jobs before a position: $1 before, $2 how many; of those beyond an answer the record is left out.
     var newest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq < $1 ORDER BY seq DESC LIMIT $2) j
-        \(lastChange) ORDER BY j.seq DESC
+        SELECT \(FleetRow.columns(record: FleetRow.bounded(by: "j.seq DESC"))) FROM (
+        SELECT * FROM \(s).job WHERE seq < $1 ORDER BY seq DESC LIMIT $2) j \(lastChange) ORDER BY j.seq DESC
         """
     }
 
     /// Jobs whose last change left them held, dead, cancelled or expired: $1 states, $2 the position to go on from, $3 how
     /// many; of the newest first, `isNewest`.
-    func side(isNewest: Bool) -> String {
+    ///
+    /// Where no record is given it is left out of those beyond an answer.
+    func side(isNewest: Bool, record: String? = nil) -> String {
         let (than, order) = isNewest ? ("<", "DESC") : (">", "ASC")
         return """
-            SELECT \(FleetRow.columns) FROM (SELECT x.slot, x.seq FROM unnest($1::smallint[]) s, LATERAL (
+            SELECT \(FleetRow.columns(record: record ?? FleetRow.bounded(by: "j.seq \(order)"))) FROM (
+            SELECT x.slot, x.seq FROM unnest($1::smallint[]) s, LATERAL (
             SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.seq \(than) $2 AND NOT EXISTS (
             SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq AND y.n > x.n)
             ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x

@@ -39,7 +39,7 @@ extension FleetHint {
         jobs = Int(clamping: max(0, min(numbers[2], Int64(Int32.max))))
         let isElsewhere = numbers[3] != Int64(heads.job) || numbers[4] != Int64(heads.ready)
         for start in stride(from: 5, to: numbers.count - 2, by: 3) where lines.count < Self.most {
-            // Whoever may connect can notify: an urgency that there is not names none.
+            // Anybody who may connect can notify: an urgency that there is not is made one that there is.
             let line = FleetLines.Line(party: numbers[start], urgency: Int16(numbers[start + 1] & 7))
             let low = numbers[start + 2]
             add(0, in: line, from: Int64(clamping: low.magnitude), isFar: isElsewhere || low < 0)

@@ -14,6 +14,7 @@ extension FleetCore {
         isBeating = true
         spawn { await $0.beat() }
         if options.wakesByItself { spawn { await $0.promoteAll() } }
+        if options.looksOften { spawn { await $0.lookOften() } }
     }
 
     private func beat() async {

@@ -89,7 +89,10 @@ extension FleetCore {
         if !ended.isEmpty { events.ended(ended) }
         if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try? await nextDue(number) }
         facts.operations += UInt64(batch.claims.count)
-        if !batch.claims.isEmpty { events.changed() }
+        if !batch.claims.isEmpty {
+            pace.took()
+            events.changed()
+        }
         return batch
     }
 

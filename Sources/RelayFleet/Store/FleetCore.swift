@@ -100,6 +100,8 @@ final class FleetCore {
     var hinter: PostgresConnection?
     var isDialling = false
     var isHinting = false
+    /// How soon it looks for work again where it hears no hints.
+    var pace = LookPace()
     /// Whether another node lives, as far as is known.
     var hasPeers = false
     /// The work that other nodes are to be told of, by route.
@@ -121,7 +123,8 @@ final class FleetCore {
         refusal = view.refusal
         statements = FleetStatements(
             schema: FleetSchema(options.database.schema, options.slots),
-            now: options.databaseClock
+            now: options.databaseClock,
+            risks: options.risks
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
