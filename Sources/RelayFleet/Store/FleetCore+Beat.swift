@@ -14,6 +14,7 @@ extension FleetCore {
         isBeating = true
         spawn { await $0.beat() }
         if options.wakesByItself { spawn { await $0.promoteAll() } }
+        if options.looksOften { spawn { await $0.lookOften() } }
     }
 
     private func beat() async {
@@ -254,16 +255,12 @@ extension FleetCore {
                 let urgency = result.int64(row, 6), let first = result.int64(row, 2),
                 let last = result.int64(row, 3)
             {
-                lines[route, default: FleetLines()]
-                    .wake(
-                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
-                        from: first,
-                        to: last,
-                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
-                    )
-                if let name = routeNames[route] {
-                    fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
-                }
+                let line = FleetLines.Line(party: party, urgency: Int16(clamping: urgency))
+                let isFar = result.bool(row, 7) != false || steady < headsSettleAt
+                let count = Int(result.int64(row, 1) ?? 0)
+                lines[route, default: FleetLines()].wake(line, from: first, to: last, isFar: isFar)
+                if let name = routeNames[route] { fresh[name, default: FreshWork()].jobs += count }
+                hint(route, count, in: line, from: first, isFar: isFar)
             } else {
                 taken = result.int64(row, 1) ?? 0
                 if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - 1_000) }

@@ -37,14 +37,12 @@ extension FleetCore {
             deferredFloor = min(deferredFloor, machine.runAt)
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
         } else {
-            lines[row.route, default: FleetLines()]
-                .wake(
-                    FleetLines.Line(party: row.party, urgency: row.urgency),
-                    at: min(machine.runAt, now),
-                    isFar: waiting == .early || row.slot != heads.job || steady < headsSettleAt
-                )
+            let line = FleetLines.Line(party: row.party, urgency: row.urgency)
+            let low = min(machine.runAt, now)
+            let isFar = waiting == .early || row.slot != heads.job || steady < headsSettleAt
+            lines[row.route, default: FleetLines()].wake(line, at: low, isFar: isFar)
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
-            hint(row.route)
+            hint(row.route, in: line, from: low, isFar: isFar)
         }
     }
 
@@ -91,7 +89,10 @@ extension FleetCore {
         if !ended.isEmpty { events.ended(ended) }
         if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try? await nextDue(number) }
         facts.operations += UInt64(batch.claims.count)
-        if !batch.claims.isEmpty { events.changed() }
+        if !batch.claims.isEmpty {
+            pace.took()
+            events.changed()
+        }
         return batch
     }
 

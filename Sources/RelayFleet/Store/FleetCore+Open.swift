@@ -17,6 +17,9 @@ extension FleetCore {
                 refusal = nil
                 startBeating()
             } catch {
+                var error = error
+                // Data that the server cannot read may be mended there, or after a failover be another server's.
+                if error.code == .corrupt { error.code = .unavailable }
                 refusal = error
                 if !error.mayPass { return events.fatal(error) }
                 trouble(error)
@@ -73,7 +76,7 @@ extension FleetCore {
                 PostgresStatement("SELECT version, oldest, \(statements.now) FROM \(statements.s).version"),
                 PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
                 PostgresStatement("SELECT id, name FROM \(statements.s).route"),
-                PostgresStatement("SELECT \(FleetStatements.isDurable)"),
+                PostgresStatement("SELECT \(options.risks.found)"),
             ]
         )
         guard results[0].count > 0, let oldest = results[0].int64(0, 1) else {
@@ -85,11 +88,11 @@ extension FleetCore {
                 "cannot open the store in the database: its schema needs a newer version of waystationd; it is left as it is"
             )
         }
-        guard options.acceptsRisk || results[3].bool(0, 0) == true else {
+        let risks = results[3].text(0, 0) ?? ""
+        guard risks.isEmpty else {
             throw .away(
                 "open the store",
-                "fsync, full_page_writes or synchronous_commit is off, so that it may lose what it has accepted; turn them on, "
-                    + "or name the risk in accept_risk"
+                "it may lose what it has accepted (\(risks)); turn on there what is off, or name each risk in accept_risk"
             )
         }
         observe(results[0].int64(0, 2), sent: sent)

@@ -103,7 +103,7 @@ extension FleetCore {
             "look at ended jobs",
             [
                 PostgresStatement(
-                    statements.side(isNewest: false),
+                    statements.side(isNewest: false, record: "j.record"),
                     [.int16s([6, 7, 8]), .int64(sideCursor), .int64(Int64(limit))]
                 )
             ]

@@ -110,10 +110,12 @@ final class FleetCore {
     var heardEvents: [Int64: Int64] = [:]
     /// The kinds of events that others were told are read here, and until when, in monotonic milliseconds.
     var readKinds: (kinds: String, until: Int64) = ("", 0)
+    /// How soon it looks for work again where it hears no hints.
+    var pace = LookPace()
     /// Whether another node lives, as far as is known.
     var hasPeers = false
-    /// The routes that other nodes are to be told of.
-    var hints: Set<Int32> = []
+    /// The work that other nodes are to be told of, by route.
+    var hints: [Int32: FleetHint] = [:]
 
     init(
         _ options: FleetOptions,
@@ -131,7 +133,8 @@ final class FleetCore {
         refusal = view.refusal
         statements = FleetStatements(
             schema: FleetSchema(options.database.schema, options.slots),
-            now: options.databaseClock
+            now: options.databaseClock,
+            risks: options.risks
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
