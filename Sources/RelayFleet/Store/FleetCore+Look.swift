@@ -26,10 +26,17 @@ extension FleetCore {
     /// Looks for what has come to wait lately in the slots that take it.
     private func lookForFresh(_ floor: inout Int64) async throws(StoreError) -> Bool {
         let (asked, heads) = (now, heads)
-        let result = try await round(
+        let results = try await round(
             "look for work",
-            [PostgresStatement(statements.fresh(heads), [.int64(max(floor, asked - Self.old))])]
-        )[0]
+            [
+                PostgresStatement(statements.fresh(heads), [.int64(max(floor, asked - Self.old))]),
+                PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
+            ]
+        )
+        let result = results[0]
+        takeRings(results[1])
+        // Another node has turned a ring: what is fresh lies elsewhere.
+        if result.count == 0, heads != self.heads { return try await lookForFresh(&floor) }
         floor = asked - Self.late
         var fresh: [String: FreshWork] = [:]
         for row in 0..<result.count {
