@@ -217,9 +217,10 @@ extension FleetStatements {
             """
     }
 
-    /// The first entry of each line in the slots that take what comes now that is good and due since $1.
-    func fresh(_ heads: FleetHeads) -> String {
-        let ready = "\(s).ready_\(heads.ready)"
+    /// The first entry of each line that is good and due since $1, unless it is far in the slots that take what comes now.
+    func fresh(_ heads: FleetHeads, isFar: Bool) -> String {
+        let ready = isFar ? "\(s).ready" : "\(s).ready_\(heads.ready)"
+        let change = isFar ? "\(s).change" : "\(s).change_\(heads.job)"
         return """
             WITH RECURSIVE l AS (
             (SELECT route, party, urgency FROM \(ready) ORDER BY route, party, urgency LIMIT 1)
@@ -227,8 +228,9 @@ extension FleetStatements {
             WHERE (route, party, urgency) > (l.route, l.party, l.urgency) ORDER BY route, party, urgency LIMIT 1) n)
             SELECT l.route, l.party, l.urgency, r.due FROM (SELECT * FROM l LIMIT 1024) l, LATERAL (
             SELECT r.due FROM \(ready) r WHERE r.route = l.route AND r.party = l.party AND r.urgency = l.urgency
-            AND r.due >= $1 AND r.due <= \(now) AND r.slot = \(heads.job) AND NOT EXISTS (
-            SELECT FROM \(s).change_\(heads.job) c WHERE c.seq = r.seq AND c.n > r.n) ORDER BY r.due LIMIT 1) r
+            AND r.due >= $1 AND r.due <= \(now) \(isFar ? "" : "AND r.slot = \(heads.job)") AND NOT EXISTS (
+            SELECT FROM \(change) c WHERE \(isFar ? "c.slot = r.slot AND " : "")c.seq = r.seq AND c.n > r.n)
+            ORDER BY r.due LIMIT 1) r
             """
     }
 

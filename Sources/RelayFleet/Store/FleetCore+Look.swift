@@ -25,11 +25,22 @@ extension FleetCore {
 
     /// Looks for what has come to wait lately in the slots that take it.
     private func lookForFresh(_ floor: inout Int64) async throws(StoreError) -> Bool {
-        let (asked, heads) = (now, heads)
-        let result = try await round(
+        // After a turn of a ring other nodes may go on with the slots before, for a time.
+        let (asked, heads, isFar) = (now, heads, steady < headsSettleAt)
+        let results = try await round(
             "look for work",
-            [PostgresStatement(statements.fresh(heads), [.int64(max(floor, asked - Self.old))])]
-        )[0]
+            [
+                PostgresStatement(
+                    statements.fresh(heads, isFar: isFar),
+                    [.int64(max(floor, asked - Self.old))]
+                ),
+                PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
+            ]
+        )
+        let result = results[0]
+        takeRings(results[1])
+        // Another node has turned a ring: what is fresh lies elsewhere.
+        if result.count == 0, heads != self.heads { return try await lookForFresh(&floor) }
         floor = asked - Self.late
         var fresh: [String: FreshWork] = [:]
         for row in 0..<result.count {
@@ -39,8 +50,8 @@ extension FleetCore {
             else { continue }
             floor = min(floor, low - Self.late)
             let line = FleetLines.Line(party: party, urgency: Int16(clamping: urgency))
-            let isFar = heads != self.heads || steady < headsSettleAt
-            lines[route, default: FleetLines()].wake(line, from: low, to: now, isFar: isFar)
+            let mayBeFar = isFar || heads != self.heads || steady < headsSettleAt
+            lines[route, default: FleetLines()].wake(line, from: low, to: now, isFar: mayBeFar)
             // Not how many: the same ones are found until they are taken.
             if let name = routeNames[route] { fresh[name] = FreshWork(hasDates: true) }
         }
