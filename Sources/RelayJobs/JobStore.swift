@@ -87,9 +87,9 @@ package protocol JobStore: AnyObject, Sendable {
     /// The piece of a body in a file that begins at `index` times `StoredBodyFile.pieceSize`.
     func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8]
 
-    /// Whether a first byte may be sent of what is claimed here: not while others may take over what this process has.
-    /// Answers at once, and from anywhere.
-    var maySend: Bool { get }
+    /// Whether a first byte may be sent under the claim: not while others may take over what this process has, nor once they
+    /// may have done so. Answers at once, and from anywhere.
+    func maySend(_ token: ClaimToken) -> Bool
 
     /// Begins a body that is too large for memory.
     func spool() async throws(StoreError) -> any BodySpool
@@ -226,7 +226,7 @@ extension JobStore {
     package var member: FleetMember? { nil }
 
     /// Of a store of this process alone.
-    package var maySend: Bool { true }
+    package func maySend(_ token: ClaimToken) -> Bool { true }
 
     /// Of a store whose writes take no time.
     package func writing(at now: Instant) -> Duration { .zero }

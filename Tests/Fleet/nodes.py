@@ -79,7 +79,7 @@ class Node:
 
     def configure(self):
         database = {
-            "host": str(self.fleet.host), "port": self.fleet.port, "database": "postgres", "user": ROLE, "schema": SCHEMA,
+            "host": str(self.fleet.host), "port": self.fleet.port, "database": self.fleet.database, "user": ROLE, "schema": SCHEMA,
             "node": self.name, "lease": f"{self.fleet.lease}s", "connections": self.fleet.connections,
             **({"pooled": True} if self.fleet.pooler else {})}
         document = {
@@ -87,7 +87,8 @@ class Node:
                 {"name": "jobs", "unix": self.jobs, "mode": "0666", "role": "submit"},
                 {"name": "control", "unix": self.control, "mode": "0600", "role": "admin"}],
             "storage": {
-                "directory": str(self.directory / "state"), "shared_users": True, "postgresql": database},
+                "directory": str(self.directory / "state"), "shared_users": True, "postgresql": database,
+                **({"retention": {"succeeded": f"{self.fleet.retention}s"}} if self.fleet.retention else {})},
             "limits": {"max_queued_jobs": 1000000},
             "routes": {"main": {
                 "upstreams": [{"name": "recorder", "url": f"http://127.0.0.1:{self.fleet.upstream_port}/"}],
@@ -99,7 +100,7 @@ class Node:
                 "circuit_breaker": {"enabled": False}, "retry_budget": {"enabled": False},
                 "adaptive_concurrency": {"enabled": False},
                 "recovery": [{"name": "again", "on": ["any"], "retry": {
-                    "max_attempts": 100, "backoff": {"type": "constant", "base_interval": "20ms"}}}]}}}
+                    "max_attempts": 100, "methods": self.fleet.methods, "backoff": {"type": "constant", "base_interval": "20ms"}}}]}}}
         file = self.directory / "waystation.json"
         file.write_text(json.dumps(document, indent=1))
         file.chmod(0o644)
@@ -184,23 +185,29 @@ class Node:
 
 
 class Fleet:
-    """`milliseconds` and `script` are the upstream's; `at_once` is how many requests each daemon has under way."""
+    """`milliseconds` and `script` are the upstream's; `at_once` is how many requests each daemon has under way. On another's
+    `server` it has a `database` of its own, which it reaches by the loopback. What is over stays for `retention` seconds, and
+    requests of these `methods` are sent again."""
 
     def __init__(self, programs, count=4, lease=5, milliseconds=20, script="rough", pooled=False, at_once=32, connections=4,
-                 settings=(), parent=None, has_standby=False, upstream_port=None, patience=20):
+                 settings=(), parent=None, has_standby=False, upstream_port=None, patience=20, server=None,
+                 database="postgres", retention=None, methods="idempotent_or_keyed"):
         check_installed()
         self.programs, self.lease, self.at_once, self.connections = programs, lease, at_once, connections
-        self.patience = patience
+        self.patience, self.database, self.retention, self.methods = patience, database, retention, methods
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fleet-", dir=parent))
         self.directory.chmod(0o755)
         self.server, self.standby, self.upstream, self.pooler, self.nodes = None, None, None, None, []
+        self.owns_server = server is None
         try:
-            self.server = Server(self.directory / "pg", settings).start()
-            self.server.sql(f"CREATE ROLE {ROLE} LOGIN")
+            self.server = server or Server(self.directory / "pg", settings).start()
+            self.server.sql(f"CREATE ROLE {ROLE} LOGIN" if self.owns_server else f"CREATE DATABASE {database}")
             if pooled:
                 self.pooler = Pooler(self.directory / "bouncer", self.server).start()
-            self.host, self.port = (
-                (self.pooler.directory, self.pooler.port) if pooled else (self.server.directory, self.server.port))
+            if pooled:
+                self.host, self.port = self.pooler.directory, self.pooler.port
+            else:
+                self.host, self.port = self.server.directory if self.owns_server else "127.0.0.1", self.server.port
             if has_standby:
                 self.standby = Server(self.directory / "standby", after=self.server).start()
                 self.host = f"{self.server.directory},{self.standby.directory}"
@@ -217,13 +224,14 @@ class Fleet:
 
     def migrate(self, programs=None):
         """As an operator does it: one role makes the tables, and gives the daemons' role what is printed."""
+        url = (f"postgresql://{OWNER}@/{self.database}?host={self.server.directory}" if self.owns_server
+               else f"postgresql://{OWNER}@{self.host}:{self.port}/{self.database}")
         done = subprocess.run(
-            [(programs or self.programs) / "waystation", "store", "migrate", "--url",
-             f"postgresql://{OWNER}@/postgres?host={self.server.directory}", "--schema", SCHEMA, "--role", ROLE],
+            [(programs or self.programs) / "waystation", "store", "migrate", "--url", url, "--schema", SCHEMA, "--role", ROLE],
             capture_output=True, text=True, timeout=10 * PATIENCE)
         if done.returncode:
             raise AssertionError(f"waystation store migrate ended with {done.returncode}: {done.stderr}")
-        self.server.sql("\n".join(line for line in done.stdout.splitlines() if line.startswith("GRANT ")))
+        self.server.sql("\n".join(line for line in done.stdout.splitlines() if line.startswith("GRANT ")), self.database)
 
     def start(self):
         for node in self.nodes:
@@ -253,7 +261,7 @@ class Fleet:
         return self.unfinished()
 
     def end(self, keep=False):
-        for each in [*self.nodes, self.upstream, self.pooler, self.standby, self.server]:
+        for each in [*self.nodes, self.upstream, self.pooler, self.standby, self.server if self.owns_server else None]:
             if each:
                 each.end()
         if keep:

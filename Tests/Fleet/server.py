@@ -61,10 +61,11 @@ def is_open(path):
 
 
 class Server:
-    """`settings` are further lines of postgresql.conf; `after` is the primary whose standby this one is."""
+    """`settings` are further lines of postgresql.conf; `after` is the primary whose standby this one is; with a `port` it
+    listens on the loopback as well, where networks' limits hold."""
 
-    def __init__(self, directory, settings=(), after=None):
-        self.directory, self.data, self.port = pathlib.Path(directory), pathlib.Path(directory) / "data", 5432
+    def __init__(self, directory, settings=(), after=None, port=None):
+        self.directory, self.data, self.port = pathlib.Path(directory), pathlib.Path(directory) / "data", port or 5432
         self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)
         give(self.directory)
@@ -75,7 +76,7 @@ class Server:
             self.call("initdb", "-D", self.data, "-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions",
                       "--no-sync")
         lines = [
-            "listen_addresses = ''", f"unix_socket_directories = '{self.directory}'", "shared_buffers = 256MB",
+            f"listen_addresses = '{'127.0.0.1' if port else ''}'", f"port = {self.port}", f"unix_socket_directories = '{self.directory}'", "shared_buffers = 256MB",
             "max_wal_size = 4GB", "wal_compression = on", "max_connections = 500", "log_min_messages = warning",
             "deadlock_timeout = 1s", "log_lock_waits = on", *settings]
         with open(self.data / "waystation.conf", "w") as file:
@@ -133,8 +134,8 @@ class Server:
     def sql(self, text, database="postgres", user=OWNER, timeout=PATIENCE):
         """The values of a statement's rows, a line each."""
         return self.call(
-            "psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U", user, "-d", database, "-f",
-            "-", input=text, timeout=timeout).strip()
+            "psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-p", self.port, "-U", user, "-d",
+            database, "-f", "-", input=text, timeout=timeout).strip()
 
     def rows(self, text, **more):
         found = self.sql(text, **more)
@@ -143,7 +144,7 @@ class Server:
     def session(self, database="postgres"):
         """A psql that stays, for a transaction that does."""
         return subprocess.Popen(
-            [PROGRAMS / "psql", "-X", "-q", "-h", self.directory, "-U", OWNER, "-d", database], stdin=subprocess.PIPE, text=True,
+            [PROGRAMS / "psql", "-X", "-q", "-h", self.directory, "-p", str(self.port), "-U", OWNER, "-d", database], stdin=subprocess.PIPE, text=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.directory, preexec_fn=become_nobody)
 
     def backends(self, condition="true"):

@@ -1,12 +1,28 @@
 import Glibc
 import RelayPosix
 package import RelayPostgres
+import Synchronization
 
 /// Debian's PgBouncer in transaction mode before a server, on a Unix socket and a port of its own.
 package final class PgBouncer: Sendable {
     package let folder: String
     package let port: Int
     private let caretaker: Caretaker
+
+    private static let started = Mutex<PgBouncer?>(nil)
+
+    /// The one before the server that tests share.
+    package static func shared() async throws -> PgBouncer {
+        let server = try await PostgresServer.shared()
+        return try await offPool {
+            try started.withLock { pooler in
+                if let pooler { return pooler }
+                let made = try PgBouncer(before: server, connections: 40)
+                pooler = made
+                return made
+            }
+        }
+    }
 
     /// Before that server, with so many connections to it for each database and user.
     package init(before server: PostgresServer, connections: Int = 20) throws {

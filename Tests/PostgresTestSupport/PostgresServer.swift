@@ -112,7 +112,7 @@ package final class PostgresServer: Sendable {
 
     /// Runs a program of PostgreSQL as the server's user.
     @discardableResult
-    func call(_ program: String, _ words: [String], input: String = "") throws -> String {
+    package func call(_ program: String, _ words: [String], input: String = "") throws -> String {
         try ChildProgram.run(
             ChildProgram.unprivileged + ["\(Self.programs)/\(program)"] + words,
             in: folder,
@@ -133,6 +133,9 @@ extension PostgresServer {
         let output = try call("psql", words + ["-d", database, "-f", "-"], input: text)
         return String(output.last == "\n" ? output.dropLast() : output[...])
     }
+
+    /// The server's log.
+    package func log() throws -> String { try ChildProgram.run(["cat", "\(folder)/log"], in: folder) }
 
     /// The name of a new, empty database.
     package func makeDatabase() throws -> String {

@@ -76,6 +76,26 @@ struct AttemptRecordTests {
         #expect(await bench.stop())
     }
 
+    @Test("Under a claim that was lost with the attempt before none is sent")
+    func lost() async throws {
+        let faults = Mutex<StoreFaults?>(nil)
+        let bench = bench { request in
+            guard request.upstream.name == "one" else { return .answer(200) }
+            faults.withLock { $0?.loseClaims(upTo: 1) }
+            return .answer(500)
+        }
+        faults.withLock { $0 = bench.faults }
+        try await bench.start()
+        let id = try await bench.submit()
+        try await bench.job(id, is: .retrying)
+        #expect(bench.transport.sent.map(\.upstream.name) == ["one"])
+        await bench.until { bench.time.sleeperCount > 0 }
+        bench.time.advance(by: .seconds(2))
+        try await bench.job(id, is: .succeeded)
+        #expect(bench.transport.sent.map(\.upstream.name) == ["one", "one", "two"])
+        #expect(await bench.stop())
+    }
+
     @Test("A job that is allowed one attempt is not sent again after a crash cut it short")
     func spent() async throws {
         let first = bench(maxAttempts: 1) { _ in .hold }

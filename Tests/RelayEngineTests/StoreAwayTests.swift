@@ -132,6 +132,19 @@ struct StoreAwayTests {
     }
 
     @Test(
+        "Of a claim that was lost no byte is sent, though the store has a lease again; the next claim is sent"
+    )
+    func claimLost() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        bench.faults.loseClaims(upTo: 1)
+        let id = try await bench.submit()
+        let job = try await bench.job(id, is: .succeeded)
+        #expect(bench.sent == ["/x"] && job.attempts == 1 && bench.faults.lastSettlement?.token.number == 2)
+        #expect(await bench.stop())
+    }
+
+    @Test(
         "A settlement is asked for again, at least each second, with its answer and without another attempt",
         arguments: [away, lost]
     )

@@ -29,7 +29,8 @@ package final class PostgreSQLBench: StoreUnderTest {
         return slots
     }()
 
-    package init() async throws {
+    /// With connections of its own, or with those that a pooler in transaction mode lends.
+    package init(pooled: Bool = false) async throws {
         await Self.places.take()
         do {
             server = try await PostgresServer.shared()
@@ -41,7 +42,7 @@ package final class PostgreSQLBench: StoreUnderTest {
             }
             clock = try await DatabaseClock(settings, library, at: JobMoment.ofTests.wall)
             var options = FleetOptions(
-                database: settings,
+                database: pooled ? try await PgBouncer.shared().settings(schema: schema) : settings,
                 node: "one",
                 identity: "i",
                 machine: "here",

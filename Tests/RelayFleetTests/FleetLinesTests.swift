@@ -118,4 +118,22 @@ struct FleetLinesTests {
         let quarter = try #require(half.half)
         #expect(quarter.counts == [1] && quarter.half == nil)
     }
+
+    @Test(
+        "Entries are looked through from where none was good: at times from a minute before, and seldom all of them"
+    )
+    func start() {
+        var lines = FleetLines()
+        #expect(lines.start(at: 0) == .min)
+        lines.wasEmpty(at: 1_000_000)
+        #expect(lines.start(at: 9_999) == 998_000)
+        #expect(lines.start(at: 10_000) == 940_000)
+        #expect(lines.start(at: 10_001) == 998_000)
+        lines.wasFound()
+        #expect(lines.start(at: 10_002) == 940_000)
+        #expect(lines.start(at: 299_999) == 940_000)
+        #expect(lines.start(at: 300_000) == .min)
+        // It was not told that nothing was found.
+        #expect(lines.start(at: 300_001) == .min)
+    }
 }

@@ -29,6 +29,62 @@ struct HintTests {
         await two.close()
     }
 
+    @Test(
+        "Hints alone tell a node of as many jobs as wait, and in which lines, so that it claims each at once"
+    )
+    func counted() async throws {
+        let nodes = try await Nodes()
+        let told = Notes<Int>()
+        var events = JobStoreEvents()
+        events.ready = { told.add($0.values.map(\.jobs)) }
+        let two = try await nodes.open("two", events: events) { $0.looksByItself = false }
+        let one = try await nodes.open("one")
+        #expect(await two.answer(.ofFleet()) == .success(.accepted))
+        let own = told.values.count
+        while told.values.count == own { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
+        while try await !two.claim("hooks", limit: 1_000, upstream: "eu", at: .present).claims.isEmpty {}
+        var next = told.values.count
+        let jobs = (0..<100).map { _ in NewJob.ofFleet() }
+        for some in 0..<10 {
+            let accepted = try await one.enqueue(Array(jobs[some * 10..<some * 10 + 10]), at: .present)
+            #expect(accepted.allSatisfy { $0 == .accepted })
+        }
+        // As a dispatcher does, which asks for as many as it was told of.
+        let end = SystemClock.monotonic() + 10_000_000_000
+        var left = Set(jobs.map(\.id))
+        while !left.isEmpty, SystemClock.monotonic() < end {
+            let counts = told.values[next...].filter { $0 > 0 }
+            next = told.values.count
+            for count in counts {
+                let batch = try await two.claim("hooks", limit: count, upstream: "eu", at: .present)
+                left.subtract(batch.claims.map(\.token.id))
+            }
+            _ = try await two.facts()
+        }
+        #expect(left.isEmpty)
+        await one.close()
+        await two.close()
+    }
+
+    @Test("A job whose time comes is hinted at as well")
+    func due() async throws {
+        let nodes = try await Nodes()
+        let told = Notes<Int>()
+        var events = JobStoreEvents()
+        events.ready = { told.add($0.values.map(\.jobs)) }
+        let two = try await nodes.open("two", events: events) { $0.looksByItself = false }
+        let one = try await nodes.open("one")
+        #expect(await two.answer(.ofFleet()) == .success(.accepted))
+        while told.values.count < 2 { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
+        while try await !two.claim("hooks", limit: 64, upstream: "eu", at: .present).claims.isEmpty {}
+        let (end, before) = (SystemClock.monotonic() + 20_000_000_000, told.values.count)
+        #expect(await one.answer(.ofFleet { $0.due = .after(.milliseconds(50)) }) == .success(.accepted))
+        while told.values.count == before, SystemClock.monotonic() < end { _ = try await two.facts() }
+        #expect(told.values.count > before)
+        await one.close()
+        await two.close()
+    }
+
     @Test("A node that hears no hint finds the job all the same")
     func dropped() async throws {
         let nodes = try await Nodes()

@@ -246,6 +246,8 @@ struct NodesTests {
         #expect(await one.opened(within: .seconds(60)) == nil)
         let again = try await Self.claim(one)
         #expect(again.token.id == id && again.token != claim.token)
+        // A request under the claim before may still wait for its connection.
+        #expect(!one.maySend(claim.token) && one.maySend(again.token))
         #expect(try await Self.settle(one, claim) == .stale)
         #expect(try await Self.settle(one, again) == .applied(.succeeded))
         await one.close()

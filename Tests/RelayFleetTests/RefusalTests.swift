@@ -152,6 +152,83 @@ struct RefusalTests {
         await store.close()
     }
 
+    @Test("A server that cannot read its own data when a node takes its name again ends no daemon, and heals")
+    func damaged() async throws {
+        let nodes = try await Nodes()
+        let fatal = Notes<StoreError>()
+        let said = Notes<String>()
+        var events = JobStoreEvents()
+        events.fatal = { fatal.add([$0]) }
+        events.notice = { said.add([$0]) }
+        let store = try await nodes.open("one", lease: .seconds(1), events: events)
+        try await nodes.sql(
+            """
+            CREATE FUNCTION SCHEMA.refuse() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN RAISE ''invalid page'' USING ERRCODE = ''XX001''; END'
+            """
+        )
+        try await nodes.sql(
+            "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON SCHEMA.node FOR EACH ROW EXECUTE FUNCTION SCHEMA.refuse()"
+        )
+        // Another process has had its name meanwhile: it takes it again.
+        try await nodes.sql("ALTER TABLE SCHEMA.node DISABLE TRIGGER refuse")
+        try await nodes.sql("UPDATE SCHEMA.node SET generation = generation + 100")
+        try await nodes.sql("ALTER TABLE SCHEMA.node ENABLE TRIGGER refuse")
+        while store.refusal?.message.contains(text: "damaged") != true { _ = await store.answer(.ofFleet()) }
+        #expect(store.refusal?.code == .unavailable)
+        guard case .failure(let error) = await store.answer(.ofFleet()) else {
+            Issue.record("accepted without its name")
+            return
+        }
+        #expect(error.code == .unavailable && error.message.contains(text: "damaged"))
+        try await nodes.sql("DROP TRIGGER refuse ON SCHEMA.node")
+        var answer = await store.answer(.ofFleet())
+        while answer != .success(.accepted) { answer = await store.answer(.ofFleet()) }
+        #expect(fatal.values.isEmpty)
+        await store.close()
+    }
+
+    @Test("Each risk is accepted by its own word alone")
+    func risks() async throws {
+        let nodes = try await Nodes()
+        let role = "lax_role_of_\(nodes.schema)"
+        let session = try await nodes.session()
+        defer { session.end() }
+        try await session.run("CREATE ROLE \(role) LOGIN")
+        for grant in FleetSchema(nodes.schema).grants(to: role) { try await session.run(grant) }
+        let others: FleetRisks = [.fsyncOff, .fullPageWritesOff]
+        let strict = try await nodes.open("one", user: role) { $0.risks = others }
+        let lax = try await nodes.open("two", user: role) { $0.risks = .synchronousCommitOff }
+        #expect(await strict.answer(.ofFleet()) == .success(.accepted))
+        try await session.run("ALTER ROLE \(role) SET synchronous_commit = off")
+        try await session.run(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '\(role)'"
+        )
+        var told = ""
+        while !told.contains(text: "accept_risk") {
+            guard case .failure(let error) = await strict.answer(.ofFleet()) else { continue }
+            told = error.message
+        }
+        guard case .failure = await strict.answer(.ofFleet()) else {
+            Issue.record("accepted with a risk that nobody has accepted")
+            return
+        }
+        var answer = await lax.answer(.ofFleet())
+        while answer != .success(.accepted) { answer = await lax.answer(.ofFleet()) }
+        try await session.run("SET synchronous_commit = off")
+        for (risks, count) in [([], 1), (others, 1), (.synchronousCommitOff, 0), ([.fsyncOff], 1)]
+            as [(FleetRisks, Int64)]
+        {
+            #expect(
+                try await session.run("SELECT (\(risks.found) = 'synchronous_commit_off')::int::bigint")
+                    == count
+            )
+            #expect(try await session.run("SELECT (NOT \(risks.isSafe))::int::bigint") == count)
+        }
+        await strict.close()
+        await lax.close()
+    }
+
     @Test("Nobody waits for a connection for longer than a statement may take")
     func pool() async throws {
         let server = try await PostgresServer.shared()

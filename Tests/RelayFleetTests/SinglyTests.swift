@@ -103,6 +103,20 @@ struct SinglyTests {
         await store.close()
     }
 
+    @Test("A damaged row costs no other of its line its turn, and its user no place")
+    func damaged() async throws {
+        let nodes = try await Nodes()
+        let store = try await nodes.open("one")
+        let jobs = (0..<2).map { _ in NewJob.ofFleet { $0.record.submitter = .init(user: 1_000, unit: nil) } }
+        for job in jobs { #expect(await store.answer(job) == .success(.accepted)) }
+        try await nodes.sql("UPDATE SCHEMA.job SET record = '\\x00' WHERE id = '\(jobs[0].uuid)'")
+        let claims = try await store.claim("hooks", limit: 1, upstream: "eu", at: .present).claims
+        #expect(claims.map(\.token.id) == [jobs[1].id])
+        #expect(try await store.unfinishedByUser() == [1_000: 1])
+        #expect(try await store.states() == [.dead: 1, .running: 1])
+        await store.close()
+    }
+
     @Test("A takeover ends whose page is full of rows that cannot be read, and takes the others")
     func takeOver() async throws {
         let nodes = try await Nodes()

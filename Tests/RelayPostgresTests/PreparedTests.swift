@@ -6,19 +6,69 @@ import Testing
 struct PreparedTests {
     private static let held = "SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql"
 
-    @Test("Each text is prepared once, up to the bound, and what comes after runs without a name")
-    func bounded() async throws {
+    private static func settings(most: Int) async throws -> PostgresSettings {
         var settings = try await PostgresServer.shared().settings()
-        settings.limits.prepared = 4
-        try await onLoop { [settings] loop in
+        settings.limits.prepared = most
+        return settings
+    }
+
+    @Test("Of many texts the server holds the ones used last, up to the bound, and plans none of these anew")
+    func bounded() async throws {
+        let settings = try await Self.settings(most: 4)
+        try await onLoop { loop in
             let connection = try await PostgresConnection.open(settings, on: loop)
-            for _ in 0..<2 {
-                for number in 1...9 {
-                    #expect(try await connection.run("SELECT \(number)").int64(0, 0) == Int64(number))
-                }
+            for number in 1...9 {
+                #expect(try await connection.run("SELECT \(number)").int64(0, 0) == Int64(number))
+                // The first is used all the time: it keeps its name.
+                #expect(try await connection.run("SELECT 1").int64(0, 0) == 1)
             }
             #expect(connection.preparedCount == 4)
+            // The questions themselves are two of them.
             #expect(try await connection.run(Self.held).int64(0, 0) == 4)
+            for (name, isThere) in [("s1", true), ("s9", true), ("s8", false), ("s2", false)] {
+                let question = PostgresStatement(
+                    "SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql AND name = $1",
+                    [.text(name)]
+                )
+                let found = try await connection.run([question], within: ample)[0].int64(0, 0)
+                #expect(found == (isThere ? 1 : 0), "\(name)")
+            }
+        }
+    }
+
+    @Test("A batch of more texts than the bound runs what is beyond it without a name")
+    func many() async throws {
+        let settings = try await Self.settings(most: 4)
+        try await onLoop { loop in
+            let connection = try await PostgresConnection.open(settings, on: loop)
+            try await connection.run("SELECT 0")
+            let results = try await connection.run(
+                (1...9).map { PostgresStatement("SELECT \($0)") },
+                within: ample
+            )
+            #expect(results.map { $0.int64(0, 0) } == (1...9).map { Int64($0) })
+            #expect(connection.preparedCount == 4)
+            #expect(try await connection.run(Self.held).int64(0, 0) == 4)
+        }
+    }
+
+    @Test("A statement whose end was rolled back with its batch is ended with the next one")
+    func rolledBack() async throws {
+        let settings = try await Self.settings(most: 2)
+        try await onLoop { loop in
+            let connection = try await PostgresConnection.open(settings, on: loop)
+            for number in 1...2 { try await connection.run("SELECT \(number)") }
+            for number in 3...9 {
+                let batch = ["SELECT 1/(\(number) - \(number))", "SELECT \(number)"].map {
+                    PostgresStatement($0)
+                }
+                #expect(try await connection.failure(batch).sqlState == "22012")
+            }
+            #expect(try await connection.run(Self.held).int64(0, 0) ?? 9 <= 2)
+            // One that is gone by itself fails one batch, as any statement does that the server does not have.
+            try await connection.run("DEALLOCATE ALL")
+            for number in 10...14 { _ = try? await connection.run("SELECT \(number)") }
+            #expect(try await connection.run("SELECT 15").int64(0, 0) == 15)
         }
     }
 

@@ -65,7 +65,7 @@ package final class MemoryJobStore: JobStore {
     private let state: Mutex<State>
     private let events: JobStoreEvents
     package let faults = StoreFaults()
-    package var maySend: Bool { faults.maySend }
+    package func maySend(_ token: ClaimToken) -> Bool { faults.maySend(token) }
 
     package init(at now: JobMoment, events: JobStoreEvents = JobStoreEvents()) {
         state = Mutex(State(timeline: StoreClock(at: now)))

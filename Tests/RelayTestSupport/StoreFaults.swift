@@ -36,6 +36,7 @@ package final class StoreFaults: Sendable {
     /// How often somebody looked at a job.
     package let looks = Atomic<Int>(0)
     private let isUnsure = Atomic<Bool>(false)
+    private let lost = Atomic<UInt64>(0)
     /// Whether it asks for what it cannot take back before it writes a job.
     private let isFinal = Atomic<Bool>(false)
 
@@ -55,6 +56,8 @@ package final class StoreFaults: Sendable {
     package func writeFinally() { isFinal.store(true, ordering: .relaxed) }
     /// From now on others may take over what it has claimed, or not any more.
     package func makeUnsure(_ isUnsure: Bool = true) { self.isUnsure.store(isUnsure, ordering: .relaxed) }
+    /// Others have taken over the jobs of the claims up to this number.
+    package func loseClaims(upTo number: UInt64) { lost.store(number, ordering: .relaxed) }
     package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
     package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
@@ -90,7 +93,9 @@ package final class StoreFaults: Sendable {
         for job in jobs { _ = job.wait?.send() }
     }
 
-    var maySend: Bool { !isUnsure.load(ordering: .relaxed) }
+    private var maySend: Bool { !isUnsure.load(ordering: .relaxed) }
+
+    func maySend(_ token: ClaimToken) -> Bool { maySend && token.number > lost.load(ordering: .relaxed) }
 
     func claim() throws(StoreError) {
         if !maySend { throw StoreError(.unavailable, "the lease is nearly over") }

@@ -55,9 +55,9 @@ extension ConfigurationTable {
                     + "has TLS by the system's authorities."
             }
             Field("accept_risk", .list(.word(), maximum: 5), \.acceptedRisks) {
-                "Weaknesses without which the relay would not start: fsync_off, full_page_writes_off and "
-                    + "synchronous_commit_off of the server, after which 202 does not mean that a job survives; "
-                    + "unencrypted and unverified of the way to it."
+                "Weaknesses without which the relay would not start, each accepted by its own word alone: fsync_off, "
+                    + "full_page_writes_off and synchronous_commit_off of the server, after which 202 does not mean "
+                    + "that a job survives; unencrypted and unverified of the way to it."
             }
         } check: { settings, node, reading in
             checkAddress(node, &reading)

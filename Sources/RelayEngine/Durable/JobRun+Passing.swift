@@ -18,7 +18,8 @@ extension JobRun: DeliveryReceiver {
     func beginPassing() -> Bool {
         guard let passage, job.attempts == 0, job.record.bounds.attemptTimeout == nil,
             job.record.bounds.constrained == .send,
-            case .bytes(let body) = claim.body, body.count <= MemoryAccount.free, stop == nil, store.maySend
+            case .bytes(let body) = claim.body, body.count <= MemoryAccount.free, stop == nil,
+            store.maySend(claim.token)
         else { return false }
         return passage.begin(claim, body, for: self)
     }

@@ -62,7 +62,7 @@ extension JobRun: AnswerReceiver {
         // One configuration for the whole run.
         let snapshot = dispatcher.engine.snapshot
         guard job.attempts == job.earlierAttempts, case .bytes(let bytes) = claim.body,
-            bytes.count <= MemoryAccount.free, stop == nil, store.maySend,
+            bytes.count <= MemoryAccount.free, stop == nil, store.maySend(claim.token),
             let entry = snapshot.routes[record.route],
             !entry.state.isPaused, let body = claim.body.body(from: store)
         else { return false }

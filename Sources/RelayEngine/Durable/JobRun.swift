@@ -269,7 +269,7 @@ extension JobRun {
             return ending(error.code == .corrupt ? .dead(.corrupt) : .requeued(after: .seconds(1), nil))
         }
         // The route may have been paused, or the relay stopped, while the store was asked.
-        guard dispatcher.phase == .serving, !entry.state.isPaused, store.maySend else {
+        guard dispatcher.phase == .serving, !entry.state.isPaused, store.maySend(claim.token) else {
             return ending(.requeued(after: .zero, nil))
         }
         let delivery = await relay.deliver(

@@ -57,7 +57,7 @@ final class RunLog: AttemptLog {
         }
     }
 
-    var maySend: Bool { run.store.maySend }
+    var maySend: Bool { run.store.maySend(token) }
 
     func resend() async throws(Failure) { try await keep(NextAttempt(resending: token)) }
 

@@ -98,7 +98,6 @@ extension FleetStatements {
         into heads: FleetHeads,
         generation: Int64,
         by node: NodeName,
-        acceptsRisk: Bool,
         at now: Int64
     ) -> PostgresStatement {
         var (bodies, files): ([[UInt8]?], [[UInt8]?]) = ([], [])
@@ -124,7 +123,6 @@ extension FleetStatements {
         return PostgresStatement(
             accept(heads, parts),
             [
-                .bool(acceptsRisk),
                 .uuids(jobs.map(\.id.bytes)),
                 .int32s(jobs.map(\.route)),
                 .int64s(jobs.map(\.created)),

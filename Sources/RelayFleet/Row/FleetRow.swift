@@ -76,11 +76,28 @@ struct FleetRow: Sendable {
 
 extension FleetRow {
     /// The columns that `init` takes, of a job `j` and its last change `c`, which may be null.
-    static let columns = """
-        j.slot, j.seq, j.id, j.route, j.created, j.record, coalesce(c.n, 0), coalesce(c.state, j.state),
+    static let columns = columns(record: "j.record")
+
+    /// The same with another expression for the record.
+    static func columns(record: String) -> String {
+        """
+        j.slot, j.seq, j.id, j.route, j.created, \(record), coalesce(c.n, 0), coalesce(c.state, j.state),
         coalesce(c.standing, j.standing), c.token, c.upstream, c.at,
         CASE WHEN c.n IS NULL THEN j.generation ELSE c.generation END
         """
+    }
+
+    /// The record of a row in order, null where those before it fill an answer: `isCut` tells.
+    static func bounded(by order: String) -> String {
+        """
+        CASE WHEN coalesce(sum(octet_length(j.record)) OVER (ORDER BY \(order) ROWS BETWEEN UNBOUNDED PRECEDING
+        AND 1 PRECEDING), 0) < \(4 * batchBytes) THEN j.record END
+        """
+    }
+
+    /// Whether the answer was full before the row.
+    static func isCut(_ result: PostgresResult, _ row: Int) -> Bool { result.isNull(row, 5) }
+
     static let columnCount = 13
 
     /// The state of the last change of a job that was copied to another slot.
@@ -88,16 +105,25 @@ extension FleetRow {
 
     /// - Throws: `corrupt` when the row is not what was written.
     /// - Returns: nil of a job that lies in another slot now, or was dropped.
-    init?(_ result: PostgresResult, _ row: Int) throws(StoreError) {
+    ///
+    /// A row whose record was left out has that of `named`, of which only the id is its own.
+    init?(_ result: PostgresResult, _ row: Int, named: String? = nil) throws(StoreError) {
         guard let slot = result.int64(row, 0), let seq = result.int64(row, 1),
             let id = result.bytes(row, 2).flatMap(JobID.init(bytes:)), let route = result.int64(row, 3),
-            let created = result.int64(row, 4), let record = result.bytes(row, 5),
+            let created = result.int64(row, 4),
+            let record = named == nil ? result.bytes(row, 5) : [],
             let n = result.int64(row, 6),
             let state = result.int64(row, 7), let standing = result.bytes(row, 8)
         else { throw .damaged("the row of a job") }
         guard state < Self.movedState else { return nil }
         do throws(RecordReader.Damage) {
-            let stored = try StoredRecord(sealed: record, for: id)
+            let stored: StoredRecord
+            if let named {
+                let record = JobRecord(id: id, route: named, method: .get, target: "")
+                stored = StoredRecord(record, bodyLength: 0, home: 0)
+            } else {
+                stored = try StoredRecord(sealed: record, for: id)
+            }
             self.init(
                 slot: Int16(clamping: slot),
                 seq: seq,

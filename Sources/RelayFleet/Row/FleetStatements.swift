@@ -3,16 +3,15 @@ struct FleetStatements: Sendable {
     let schema: FleetSchema
     /// The database's present in milliseconds since 1970 UTC.
     let now: String
+    /// The risks that were accepted.
+    var risks: FleetRisks = []
 
     var s: String { schema.name }
 
     static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-    /// True where what is committed survives the crash of the server.
-    static let isDurable = """
-        (current_setting('synchronous_commit') IN ('on', 'remote_apply') \
-        AND current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on')
-        """
+    /// The present, once for a statement: what is compared with it is found by an index.
+    var present: String { "(SELECT \(now))" }
 
     /// The last change `c` of a job `j`.
     var lastChange: String {
@@ -23,8 +22,15 @@ struct FleetStatements: Sendable {
     }
 
     /// Whether the entry `r` of `ready` or `deferred` is good: its job has no later change.
-    func isGood(_ r: String) -> String {
-        "NOT EXISTS (SELECT FROM \(s).change c WHERE c.slot = \(r).slot AND c.seq = \(r).seq AND c.n > \(r).n)"
+    func isGood(_ r: String) -> String { isGood(r, "change") }
+
+    /// OFFSET has the job looked for by its index: a join that is planned while nothing is there yet looks through all
+    /// changes for each entry.
+    private func isGood(_ r: String, _ change: String, inSlot: Bool = true) -> String {
+        """
+        NOT EXISTS (SELECT FROM \(s).\(change) c WHERE \(inSlot ? "c.slot = \(r).slot AND " : "")c.seq = \(r).seq
+        AND c.n > \(r).n OFFSET 0)
+        """
     }
 }
 
@@ -104,30 +110,30 @@ extension FleetStatements {
         """
     }
 
-    /// Accepts jobs: $1 whether a risk was accepted, then arrays: $2 ids, $3 routes, $4 created, $5 states, $6 generations,
-    /// $7 standings, $8 records, $9 bodies, $10 files, $11 attempts, $12 waiting, $13 due, $14 parties, $15 urgencies,
-    /// $16 expiries, $17 hashes of keys, $18 fingerprints, $19 how long the keys are known, $20 names of bodies in pieces.
+    /// Accepts jobs, by arrays: $1 ids, $2 routes, $3 created, $4 states, $5 generations,
+    /// $6 standings, $7 records, $8 bodies, $9 files, $10 attempts, $11 waiting, $12 due, $13 parties, $14 urgencies,
+    /// $15 expiries, $16 hashes of keys, $17 fingerprints, $18 how long the keys are known, $19 names of bodies in pieces.
     func accept(_ heads: FleetHeads, _ parts: Parts) -> String {
         let keys = parts.contains(.keys)
         let expiries = parts.contains(.expiries)
         return """
-            WITH a AS (SELECT * FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::smallint[], $6::bigint[],
-            $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[], $12::smallint[], $13::bigint[],
-            $14::bigint[], $15::smallint[], $16::bigint[], $17::bytea[], $18::bytea[], $19::bigint[], $20::bytea[])
+            WITH a AS (SELECT * FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::bigint[],
+            $6::bytea[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::smallint[], $12::bigint[],
+            $13::bigint[], $14::smallint[], $15::bigint[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bytea[])
             WITH ORDINALITY
             AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
-            expires, hash, fingerprint, until, pieces, i) WHERE $1::boolean OR \(Self.isDurable)),
+            expires, hash, fingerprint, until, pieces, i) WHERE \(risks.isSafe)),
             \(keys ? takeKeys : "")
-            j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, state, generation, standing, record,
-            body, file, pieces, attempts)
-            SELECT \(heads.job), nextval('\(s).seq'), id, route, created, state, generation, standing, record, body, file,
-            pieces, attempts FROM (SELECT * FROM a \(keys ? "WHERE hash IS NULL OR hash IN (SELECT hash FROM q)" : "")
+            j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, party, state, generation, standing,
+            record, body, file, pieces, attempts)
+            SELECT \(heads.job), nextval('\(s).seq'), id, route, created, party, state, generation, standing, record, body,
+            file, pieces, attempts FROM (SELECT * FROM a \(keys ? "WHERE hash IS NULL OR hash IN (SELECT hash FROM q)" : "")
             ORDER BY i) a ON CONFLICT (id, slot) DO NOTHING RETURNING id, seq, slot),
             w AS (SELECT a.*, j.seq, j.slot, 0 AS n, -1 AS was, (a.created / 60000)::int AS minute,
             0 AS minute_was, (a.created / 60000)::int AS minute_is FROM j JOIN a USING (id)),
             \(expiries ? takeExpiries : "")
             \(consequences(heads, parts))
-            SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(Self.isDurable)
+            SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(risks.isSafe)
             """
     }
 
@@ -181,7 +187,9 @@ extension FleetStatements {
     /// $7 how many, $8 due from.
     ///
     /// Unless it is far it claims jobs only of the slot that takes them now, by entries there: their tables have names, and of
-    /// all others none is opened. A body is left out where those before it fill a batch.
+    /// all others none is opened. The slot of its changes is left out then: by an index of which it is the last column, a
+    /// plan that was made of empty tables would look through all of them for each entry. A body is left out where those
+    /// before it fill a batch.
     func claim(_ heads: FleetHeads, isFar: Bool) -> String {
         let (job, change, ready) =
             isFar
@@ -192,7 +200,7 @@ extension FleetStatements {
             r AS MATERIALIZED (SELECT r.*, p.turn FROM p, LATERAL (SELECT r.slot, r.seq, r.n, r.due, r.standing, r.minute,
             r.party, r.state FROM \(s).\(ready) r WHERE r.route = $1 AND r.party = p.party AND r.urgency = p.urgency
             AND r.due <= \(now) AND r.due >= p.low \(isFar ? "" : "AND r.slot = \(heads.job)")
-            AND NOT EXISTS (SELECT FROM \(s).\(change) c WHERE c.slot = r.slot AND c.seq = r.seq AND c.n > r.n)
+            AND \(isGood("r", change, inSlot: isFar))
             ORDER BY r.due, r.seq LIMIT p.most FOR UPDATE OF r SKIP LOCKED) r),
             l AS (INSERT INTO \(s).\(change)(slot, seq, n, at, state, generation, token, upstream, standing)
             SELECT slot, seq, n + 1, \(now), 2, $2, $3 + row_number() OVER (ORDER BY slot, seq) - 1, $4, standing FROM r
@@ -206,6 +214,21 @@ extension FleetStatements {
             <= \(batchBytes) THEN j.body END, j.file, r.due, r.turn, \(now)
             FROM l c JOIN r USING (slot, seq) JOIN \(s).\(job) j ON j.slot = c.slot AND j.seq = c.seq
             ORDER BY r.turn, r.due, c.seq
+            """
+    }
+
+    /// The first entry of each line in the slots that take what comes now that is good and due since $1.
+    func fresh(_ heads: FleetHeads) -> String {
+        let ready = "\(s).ready_\(heads.ready)"
+        return """
+            WITH RECURSIVE l AS (
+            (SELECT route, party, urgency FROM \(ready) ORDER BY route, party, urgency LIMIT 1)
+            UNION ALL SELECT n.* FROM l, LATERAL (SELECT route, party, urgency FROM \(ready)
+            WHERE (route, party, urgency) > (l.route, l.party, l.urgency) ORDER BY route, party, urgency LIMIT 1) n)
+            SELECT l.route, l.party, l.urgency, r.due FROM (SELECT * FROM l LIMIT 1024) l, LATERAL (
+            SELECT r.due FROM \(ready) r WHERE r.route = l.route AND r.party = l.party AND r.urgency = l.urgency
+            AND r.due >= $1 AND r.due <= \(now) AND r.slot = \(heads.job) AND NOT EXISTS (
+            SELECT FROM \(s).change_\(heads.job) c WHERE c.seq = r.seq AND c.n > r.n) ORDER BY r.due LIMIT 1) r
             """
     }
 
@@ -223,12 +246,28 @@ extension FleetStatements {
     /// made: $1 route.
     var lines: String {
         """
+        \(linesOfRoute)
+        SELECT party, urgency, (SELECT min(due) FROM \(s).ready_\(FleetSchema.earlySlot) y WHERE y.route = $1
+        AND y.party = l.party AND y.urgency = l.urgency), \(now) FROM l LIMIT 4096
+        """
+    }
+
+    private var linesOfRoute: String {
+        """
         WITH RECURSIVE l AS (
         (SELECT party, urgency FROM \(s).ready WHERE route = $1 ORDER BY party, urgency LIMIT 1)
         UNION ALL SELECT n.party, n.urgency FROM l, LATERAL (SELECT party, urgency FROM \(s).ready
         WHERE route = $1 AND (party, urgency) > (l.party, l.urgency) ORDER BY party, urgency LIMIT 1) n)
-        SELECT party, urgency, (SELECT min(due) FROM \(s).ready_\(FleetSchema.earlySlot) y WHERE y.route = $1
-        AND y.party = l.party AND y.urgency = l.urgency), \(now) FROM l LIMIT 4096
+        """
+    }
+
+    /// Whether an entry of a route is good: $1 route, $2 due from, but for those that were due before they were made.
+    var hasWork: String {
+        """
+        \(linesOfRoute)
+        SELECT EXISTS (SELECT FROM l, LATERAL (SELECT FROM \(s).ready r WHERE route = $1 AND r.party = l.party
+        AND r.urgency = l.urgency AND due >= $2 AND \(isGood("r")) LIMIT 1) x)
+        OR EXISTS (SELECT FROM \(s).ready_\(FleetSchema.earlySlot) r WHERE route = $1 AND \(isGood("r"))), \(now)
         """
     }
 
@@ -240,7 +279,7 @@ extension FleetStatements {
     func promote(_ heads: FleetHeads) -> String {
         """
         WITH d AS (DELETE FROM \(s).deferred WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(s).deferred
-        WHERE due <= \(now) AND due >= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING *),
+        WHERE due <= \(present) AND due >= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING *),
         u AS (INSERT INTO \(s).change(slot, seq, n, at, state, standing)
         SELECT slot, seq, n + 1, \(now), 1, standing FROM d WHERE state = 0 ON CONFLICT (seq, n, slot) DO NOTHING
         RETURNING slot, seq),
@@ -256,7 +295,7 @@ extension FleetStatements {
         SELECT route, count(*), min(due), max(due), \(now), party, urgency, bool_or(early OR slot <> \(heads.job)) FROM w
         GROUP BY route, party, urgency
         UNION ALL SELECT NULL, (SELECT count(*) FROM d), (SELECT max(due) FROM d),
-        (SELECT min(due) FROM \(s).deferred WHERE due > \(now)), \(now), NULL, NULL, NULL
+        (SELECT min(due) FROM \(s).deferred WHERE due > \(present)), \(now), NULL, NULL, NULL
         """
     }
 }
@@ -277,11 +316,11 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs from a position on: $1 after, $2 how many, $3 up to.
+    /// Jobs from a position on: $1 after, $2 how many, $3 up to; of those beyond an answer the record is left out.
     var oldest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j
-        \(lastChange) ORDER BY j.seq
+        SELECT \(FleetRow.columns(record: FleetRow.bounded(by: "j.seq"))) FROM (
+        SELECT * FROM \(s).job WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) j \(lastChange) ORDER BY j.seq
         """
     }
 
@@ -296,23 +335,27 @@ extension FleetStatements {
         """
     }
 
-    /// Jobs before a position: $1 before, $2 how many.
+    /// Jobs before a position: $1 before, $2 how many; of those beyond an answer the record is left out.
     var newest: String {
         """
-        SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).job WHERE seq < $1 ORDER BY seq DESC LIMIT $2) j
-        \(lastChange) ORDER BY j.seq DESC
+        SELECT \(FleetRow.columns(record: FleetRow.bounded(by: "j.seq DESC"))) FROM (
+        SELECT * FROM \(s).job WHERE seq < $1 ORDER BY seq DESC LIMIT $2) j \(lastChange) ORDER BY j.seq DESC
         """
     }
 
     /// Jobs whose last change left them held, dead, cancelled or expired: $1 states, $2 the position to go on from, $3 how
     /// many; of the newest first, `isNewest`.
-    func side(isNewest: Bool) -> String {
+    ///
+    /// The states are named again, so that the index of those alone serves; where no record is given it is left out of
+    /// those beyond an answer.
+    func side(isNewest: Bool, record: String? = nil) -> String {
         let (than, order) = isNewest ? ("<", "DESC") : (">", "ASC")
         return """
-            SELECT \(FleetRow.columns) FROM (SELECT x.slot, x.seq FROM unnest($1::smallint[]) s, LATERAL (
-            SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.seq \(than) $2 AND NOT EXISTS (
-            SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq AND y.n > x.n)
-            ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x
+            SELECT \(FleetRow.columns(record: record ?? FleetRow.bounded(by: "j.seq \(order)"))) FROM (
+            SELECT x.slot, x.seq FROM unnest($1::smallint[]) s, LATERAL (
+            SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.state IN (4, 6, 7, 8)
+            AND x.seq \(than) $2 AND NOT EXISTS (SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq
+            AND y.n > x.n OFFSET 0) ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x
             JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(lastChange) ORDER BY j.seq \(order)
             """
     }

@@ -63,8 +63,8 @@ extension FleetSchema {
             CREATE TABLE IF NOT EXISTS \(name).node(
             name text PRIMARY KEY, identity text NOT NULL, machine text NOT NULL, generation bigint NOT NULL,
             former bigint[] NOT NULL,
-            lease bigint NOT NULL, until bigint NOT NULL, floor bigint NOT NULL, version text NOT NULL,
-            routes int[] NOT NULL)
+            lease bigint NOT NULL, until bigint NOT NULL, floor bigint NOT NULL, tokens bigint NOT NULL,
+            held bigint[] NOT NULL, version text NOT NULL, routes int[] NOT NULL)
             """,
             "CREATE SEQUENCE IF NOT EXISTS \(name).generation",
             "CREATE SEQUENCE IF NOT EXISTS \(name).seq",
@@ -77,7 +77,7 @@ extension FleetSchema {
             """
             CREATE TABLE IF NOT EXISTS \(name).job(
             slot smallint NOT NULL, seq bigint NOT NULL, id uuid NOT NULL, route int NOT NULL, created bigint NOT NULL,
-            state smallint NOT NULL, generation bigint, standing bytea NOT NULL, record bytea NOT NULL, body bytea,
+            party bigint NOT NULL DEFAULT 0, state smallint NOT NULL, generation bigint, standing bytea NOT NULL, record bytea NOT NULL, body bytea,
             file bytea, pieces bytea, attempts bytea, PRIMARY KEY (seq, slot), UNIQUE (id, slot)) PARTITION BY LIST (slot)
             """,
             """
@@ -168,7 +168,7 @@ extension FleetSchema {
                 """
             } + [
                 """
-                CREATE INDEX IF NOT EXISTS change_\(slot)_claimed ON \(name).change_\(slot)(generation, seq)
+                CREATE INDEX IF NOT EXISTS change_\(slot)_claimed ON \(name).change_\(slot)(generation, token)
                 WHERE generation IS NOT NULL
                 """,
                 """

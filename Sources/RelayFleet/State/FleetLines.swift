@@ -49,6 +49,10 @@ struct FleetLines {
     var lookedAt: Int64 = 0
     /// When they are to be looked through from the start, in monotonic milliseconds.
     var deepAt: Int64 = 0
+    /// A time, by the database's clock, at which no entry was good.
+    private var emptyAt = Int64.min
+    /// When entries of longer before are looked through as well, and when all are, in monotonic milliseconds.
+    private var (longAt, wholeAt): (Int64, Int64) = (0, 0)
 
     /// Jobs of one claim at most.
     static let most = 1_000
@@ -57,7 +61,31 @@ struct FleetLines {
     /// Milliseconds after which a line is looked at for such entries again, while it has more than is claimed.
     private static let back: Int64 = 50
 
+    /// Milliseconds for which an entry that nobody here has heard of may be committed after it was due.
+    static let unheard: Int64 = 2_000
+    /// Milliseconds for which a transaction that puts in an entry may last, and below it those after which it is looked for.
+    static let longest: Int64 = 60_000
+    private static let long: Int64 = 10_000
+    /// Milliseconds after which entries are looked for that were committed later still, as when a standby was away.
+    static let whole: Int64 = 300_000
+
     var isEmpty: Bool { known.isEmpty }
+
+    /// From which time on entries may be good.
+    ///
+    /// While somebody reads the tables all entries stay there, and to look through those of an hour takes seconds.
+    mutating func start(at steady: Int64) -> Int64 {
+        if steady >= wholeAt { (wholeAt, emptyAt) = (steady + Self.whole, .min) }
+        guard steady >= longAt else { return emptyAt.subtractingSaturating(Self.unheard) }
+        longAt = steady + Self.long
+        return emptyAt.subtractingSaturating(Self.longest)
+    }
+
+    /// No entry was good that `start` has told to look at.
+    mutating func wasEmpty(at time: Int64) { emptyAt = time }
+
+    /// Entries were good: a claim looks through as much as who has found them.
+    mutating func wasFound() { (longAt, deepAt, rescanAt) = (0, 0, 0) }
 
     /// Something waits in the line that is due at `time`.
     mutating func wake(_ line: Line, at time: Int64, isFar: Bool) {

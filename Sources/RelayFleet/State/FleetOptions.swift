@@ -15,17 +15,19 @@ package struct FleetOptions: Sendable {
     package var lease: Duration = .seconds(30)
     /// Connections at most.
     package var connections = 4
-    /// Whether a server is used that may lose what it has committed.
-    package var acceptsRisk = false
+    /// Settings that the server may be without, though it may lose then what it has committed.
+    package var risks: FleetRisks = []
     /// How long a statement may take.
     package var statementTimeout: Duration = .seconds(5)
     /// How long it is tried to find out what became of a write whose reply was lost.
     package var doubtTimeout: Duration = .seconds(10)
+    /// How long a statement may be on its way to the server after nobody waits for it any more.
+    package var longestWay: Duration = .seconds(30)
     /// A direct way to the same database, past a pooler that hands on no notification.
     package var direct: PostgresSettings?
     /// Whether it hears hints of other nodes, where there is a way; tests have it not.
     package var hearsHints = true
-    /// Whether it looks for work without a hint; tests have it not.
+    /// Whether its beat looks for work; tests have it not.
     package var looksByItself = true
     /// The slots that its schema was made with.
     package var slots = FleetSchema.Slots()
@@ -56,6 +58,9 @@ package struct FleetOptions: Sendable {
 }
 
 extension FleetOptions {
+    /// Whether it looks for work more often than its beat does, since no hint can reach it.
+    var looksOften: Bool { database.isPooled && direct == nil }
+
     /// The way on which hints come; nil behind a pooler that no direct way passes.
     var listening: PostgresSettings? {
         guard hearsHints else { return nil }

@@ -6,7 +6,8 @@ import Synchronization
 final class NodeView: Sendable {
     private let state: Mutex<(facts: StoreFacts, refusal: StoreError?)>
     private let wantedKinds = Mutex("")
-    /// Until when a first byte may be sent, by the node's clock.
+    /// The generation whose lease it is, and until when a first byte may be sent, by the node's clock.
+    private let generation = Atomic<Int64>(0)
     private let sendsUntil = Atomic<Int64>(.min)
 
     init() { state = Mutex((StoreFacts(), .away("use it", "it is not connected yet"))) }
@@ -28,7 +29,18 @@ final class NodeView: Sendable {
         return Set(EventKind.asked.filter { wanted.contains($0.type) })
     }
 
-    func show(_ lease: LeaseMachine) { sendsUntil.store(lease.sendsUntil, ordering: .relaxed) }
+    func show(_ lease: LeaseMachine, of generation: Int64) {
+        self.generation.store(generation, ordering: .relaxed)
+        // A thread that sees this lease sees whose it is.
+        sendsUntil.store(lease.sendsUntil, ordering: .releasing)
+    }
 
-    func maySend(at now: Int64) -> Bool { now < sendsUntil.load(ordering: .relaxed) }
+    /// The generation that made the claim of this number.
+    private static func generation(of token: UInt64) -> Int64 { Int64(token >> 32) }
+
+    /// A claim of an earlier generation is not this lease's: others may have taken it over, though the node has a lease again.
+    func maySend(under token: UInt64, at now: Int64) -> Bool {
+        now < sendsUntil.load(ordering: .acquiring)
+            && Self.generation(of: token) == generation.load(ordering: .relaxed)
+    }
 }

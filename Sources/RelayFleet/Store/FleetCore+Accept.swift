@@ -91,7 +91,7 @@ extension FleetCore {
         } catch {
             if error.sqlState == Self.warned {
                 // It may be committed with a claim that nobody here has.
-                mayHoldUnknown = true
+                doubt(jobs)
                 for job in jobs { answers[job.id] = .failure(.warned) }
             } else if error.isUnknown {
                 for (id, answer) in await resolve(jobs) { answers[id] = answer }
@@ -149,7 +149,6 @@ extension FleetCore {
             into: heads,
             generation: generation,
             by: node,
-            acceptsRisk: options.acceptsRisk,
             at: now
         )
         return hashes.isEmpty
@@ -180,9 +179,7 @@ extension FleetCore {
                 answers[job.id] =
                     known.fingerprint == job.job.idempotency?.fingerprint
                     ? .duplicate(known.id) : .conflict(known.id)
-            } else if job.keyHash == nil,
-                results[0].bool(results[0].count - 1, 3) == true || options.acceptsRisk
-            {
+            } else if job.keyHash == nil, results[0].bool(results[0].count - 1, 3) == true {
                 answers[job.id] = .duplicate(job.id)
             }
         }
@@ -243,6 +240,6 @@ extension StoreError {
     static let unsafe = StoreError.away(
         "keep the job",
         "fsync, full_page_writes or synchronous_commit is off there, so that it may lose what it has accepted; turn them on, "
-            + "or name the risk in accept_risk"
+            + "or name each that is in accept_risk"
     )
 }

@@ -55,10 +55,10 @@ extension FleetCore {
                     l AS (INSERT INTO \(s).change(slot, seq, n, at, state, standing)
                     SELECT slot, seq, n, \(statements.now), \(JobState.dead.rawValue), standing FROM a
                     ON CONFLICT (seq, n, slot) DO NOTHING RETURNING slot, seq),
-                    w AS (SELECT a.* FROM a JOIN l USING (slot, seq))
+                    w AS (SELECT a.*, j.party FROM a JOIN l USING (slot, seq) JOIN \(s).job j USING (slot, seq))
                     INSERT INTO \(s).tally(k, route, party, state, minute, delta)
-                    SELECT $8::smallint, route, 0, state, minute, -1 FROM w UNION ALL
-                    SELECT $8::smallint, route, 0, \(JobState.dead.rawValue), 0, 1 FROM w
+                    SELECT $8::smallint, route, party, state, minute, -1 FROM w UNION ALL
+                    SELECT $8::smallint, route, party, \(JobState.dead.rawValue), 0, 1 FROM w
                     """,
                     [
                         .int16s(damaged.map(\.slot)), .int64s(damaged.map(\.seq)),

@@ -14,6 +14,7 @@ extension FleetCore {
         isBeating = true
         spawn { await $0.beat() }
         if options.wakesByItself { spawn { await $0.promoteAll() } }
+        if options.looksOften { spawn { await $0.lookOften() } }
     }
 
     private func beat() async {
@@ -31,7 +32,8 @@ extension FleetCore {
                     }
                     lastTrouble = nil
                     try await lookAtSnapshots()
-                    if mayHoldUnknown, accepting.isEmpty { try await giveBackUnknown() }
+                    try await giveBackUnknown()
+                    try await forgetFormer()
                 }
             } catch { trouble(error) }
             publish()
@@ -54,30 +56,27 @@ extension FleetCore {
     private func renew() async throws(StoreError) {
         let sent = options.clock()
         guard sent >= lease.next(after: sent) else { return }
-        let floor = min(
-            running.keys.min() ?? .max,
-            acceptanceFloors.values.min() ?? .max,
-            mayHoldUnknown ? unknownFloor : .max,
-            highestSeq
-        )
-        let asked = steady
+        let (reach, asked) = (reach, steady)
         let result = try await round(
             "renew the lease",
             [
                 PostgresStatement(
                     """
-                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, floor = $3, routes = $4
-                    WHERE name = $1 AND generation = $2 RETURNING \(statements.now)
+                    UPDATE \(statements.s).node SET until = \(statements.now) + lease, tokens = $4, held = $5, routes = $6,
+                    floor = least($3, (SELECT last_value FROM \(statements.s).seq)) WHERE name = $1 AND generation = $2
+                    RETURNING \(statements.now), (SELECT last_value FROM \(statements.s).seq)
                     """,
                     [
-                        .text(options.node), .int64(generation), .int64(floor),
-                        .int32s(servedNumbers),
+                        .text(options.node), .int64(generation), .int64(reach.floor), .int64(reach.tokens),
+                        .int64s(reach.held), .int32s(servedNumbers),
                     ]
                 )
             ]
         )[0]
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
+        // It may be less than before: a standby that was promoted has not seen the last of them.
+        highestSeq = result.int64(0, 1) ?? 0
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
     }
@@ -85,7 +84,11 @@ extension FleetCore {
     /// Another node has taken over what this one had, or another process has its name: it begins anew, as after a start.
     private func rejoin() {
         let lost = running.values.map(\.id)
-        running = [:]
+        // The database may say nothing of it any more: its row is gone where another node has taken over.
+        let reach = reach
+        if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
+        former.append(generation)
+        (running, doubts) = ([:], FleetDoubts())
         lease = LeaseMachine(lease: lease.lease)
         refusal = .away(
             "use it",
@@ -145,7 +148,10 @@ extension FleetCore {
                     LIMIT 1) n) SELECT route FROM l
                     """
                 ),
-                PostgresStatement("SELECT min(due) FROM \(s).deferred"),
+                PostgresStatement(
+                    "SELECT min(due) FROM \(s).deferred WHERE due >= $1",
+                    [.int64(startOfDeferred())]
+                ),
                 PostgresStatement("SELECT id, name FROM \(s).route"),
                 PostgresStatement("SELECT name, head FROM \(s).ring"),
             ]
@@ -167,8 +173,7 @@ extension FleetCore {
             // Where lines are known nobody has to look: a claim finds out.
             if lines[route]?.isEmpty != false {
                 guard try await hasWork(route) else { continue }
-                lines[route, default: FleetLines()].rescanAt = 0
-                lines[route]?.deepAt = 0
+                lines[route]?.wasFound()
             }
             // How many wait is not known, nor whether who claims knows of any: it was told once, and may have got none.
             fresh[name] = FreshWork(hasDates: true)
@@ -177,18 +182,25 @@ extension FleetCore {
         try await takePauses()
     }
 
+    /// From which time on entries of `deferred` may be: those that were taken away stay while somebody holds a snapshot.
+    private func startOfDeferred() -> Int64 {
+        guard steady >= wholeDeferredAt else {
+            return deferredFloor.subtractingSaturating(FleetLines.longest)
+        }
+        wholeDeferredAt = steady + FleetLines.whole
+        return .min
+    }
+
     /// Whether an entry of the route is good.
     private func hasWork(_ route: Int32) async throws(StoreError) -> Bool {
+        let start = lines[route, default: FleetLines()].start(at: steady)
         let result = try await round(
             "look for work",
-            [
-                PostgresStatement(
-                    "SELECT EXISTS (SELECT FROM \(statements.s).ready r WHERE route = $1 AND \(statements.isGood("r")))",
-                    [.int32(route)]
-                )
-            ]
+            [PostgresStatement(statements.hasWork, [.int32(route), .int64(start)])]
         )[0]
-        return result.bool(0, 0) == true
+        if result.bool(0, 0) == true { return true }
+        if let time = result.int64(0, 1) { lines[route]?.wasEmpty(at: time) }
+        return false
     }
 
     func takePauses() async throws(StoreError) {
@@ -243,16 +255,12 @@ extension FleetCore {
                 let urgency = result.int64(row, 6), let first = result.int64(row, 2),
                 let last = result.int64(row, 3)
             {
-                lines[route, default: FleetLines()]
-                    .wake(
-                        FleetLines.Line(party: party, urgency: Int16(clamping: urgency)),
-                        from: first,
-                        to: last,
-                        isFar: result.bool(row, 7) != false || steady < headsSettleAt
-                    )
-                if let name = routeNames[route] {
-                    fresh[name, default: FreshWork()].jobs += Int(result.int64(row, 1) ?? 0)
-                }
+                let line = FleetLines.Line(party: party, urgency: Int16(clamping: urgency))
+                let isFar = result.bool(row, 7) != false || steady < headsSettleAt
+                let count = Int(result.int64(row, 1) ?? 0)
+                lines[route, default: FleetLines()].wake(line, from: first, to: last, isFar: isFar)
+                if let name = routeNames[route] { fresh[name, default: FreshWork()].jobs += count }
+                hint(route, count, in: line, from: first, isFar: isFar)
             } else {
                 taken = result.int64(row, 1) ?? 0
                 if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - 1_000) }

@@ -59,6 +59,8 @@ extension FleetCore {
                 made.changes += applied
                 let done = Set(applied.map(\.before.seq) + made.refused[refused...].map(\.row.seq))
                 let missed = changes.filter { !done.contains($0.before.seq) }
+                // This try is known to have missed: an equal change is another node's.
+                for change in missed { tried[change.before.seq]?.removeLast() }
                 left = []
                 guard !missed.isEmpty else { break }
                 do throws(StoreError) { left = try await self.rows(missed.map(\.before)) } catch {

@@ -5,8 +5,6 @@ import RelayPostgres
 import RelayRecords
 
 extension FleetCore {
-    /// Milliseconds for which an entry that nobody here has heard of may be committed after it was due.
-    private static let unheard: Int64 = 2_000
     /// Milliseconds after which all lines are looked through from the start, for what was committed later than that.
     private static let deep: Int64 = 30_000
     /// Milliseconds after which all entries of a route are looked at again.
@@ -39,14 +37,12 @@ extension FleetCore {
             deferredFloor = min(deferredFloor, machine.runAt)
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
         } else {
-            lines[row.route, default: FleetLines()]
-                .wake(
-                    FleetLines.Line(party: row.party, urgency: row.urgency),
-                    at: min(machine.runAt, now),
-                    isFar: waiting == .early || row.slot != heads.job || steady < headsSettleAt
-                )
+            let line = FleetLines.Line(party: row.party, urgency: row.urgency)
+            let low = min(machine.runAt, now)
+            let isFar = waiting == .early || row.slot != heads.job || steady < headsSettleAt
+            lines[row.route, default: FleetLines()].wake(line, at: low, isFar: isFar)
             fresh[row.record.route, default: FreshWork()].add(dueAt: machine.runAt, now: now)
-            hint(row.route)
+            hint(row.route, in: line, from: low, isFar: isFar)
         }
     }
 
@@ -64,13 +60,14 @@ extension FleetCore {
             while let plan = lines[number]?.plan(limit, found: given.mapValues(\.count), at: steady) {
                 let (found, plan) = try await claim(number, plan, upstream: upstream)
                 for (index, line) in plan.lines.enumerated() {
-                    let own = found.filter { $0.turn == index }
-                    for claim in own {
+                    for claim in found.claims where claim.turn == index {
                         if let claim = try await give(claim, &ended) {
                             given[line, default: []].append(claim)
                         }
                     }
-                    lines[number]?.settle(plan, index, found: own.count, last: own.last?.due, at: steady)
+                    let taken = found.taken[index]
+                    lines[number]?
+                        .settle(plan, index, found: taken?.count ?? 0, last: taken?.last, at: steady)
                 }
             }
         } catch {
@@ -80,8 +77,8 @@ extension FleetCore {
             where row.route == number && beingClaimed.contains(seq) && !handed.contains(seq) {
                 running[seq] = nil
                 beingClaimed.remove(seq)
+                doubt(row.standing.machine.token)
             }
-            mayHoldUnknown = true
             if given.isEmpty { throw error }
         }
         for claim in given.values.joined() { beingClaimed.remove(claim.token.position) }
@@ -92,7 +89,10 @@ extension FleetCore {
         if !ended.isEmpty { events.ended(ended) }
         if batch.claims.count < limit, nextDeferred != nil { batch.nextDue = try? await nextDue(number) }
         facts.operations += UInt64(batch.claims.count)
-        if !batch.claims.isEmpty { events.changed() }
+        if !batch.claims.isEmpty {
+            pace.took()
+            events.changed()
+        }
         return batch
     }
 
@@ -103,10 +103,10 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND \(statements.isGood("d"))
-                    ORDER BY due LIMIT 1
+                    SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND due >= $2
+                    AND \(statements.isGood("d")) ORDER BY due LIMIT 1
                     """,
-                    [.int32(route)]
+                    [.int32(route), .int64(deferredFloor.subtractingSaturating(FleetLines.longest))]
                 )
             ]
         )[0]
@@ -123,7 +123,7 @@ extension FleetCore {
         let result = results[0]
         let time = result.count > 0 ? result.int64(0, 3) ?? now : now
         let isDeep = steady >= known.deepAt
-        let from = isDeep ? .min : known.lookedAt - Self.unheard
+        let from = isDeep ? known.start(at: steady) : known.lookedAt - FleetLines.unheard
         var found: Set<FleetLines.Line> = []
         for row in 0..<result.count {
             guard let party = result.int64(row, 0), let urgency = result.int64(row, 1) else { continue }
@@ -144,8 +144,15 @@ extension FleetCore {
         let before: FleetStanding
         var body: [UInt8]?
         let file: [UInt8]?
-        let due: Int64
         let turn: Int
+    }
+
+    /// The jobs that a claim has got.
+    private struct Found {
+        /// Those that can be read.
+        var claims: [Claimed] = []
+        /// Of each line how many, and when the last of them was due, whether or not they can be read.
+        var taken: [Int: (count: Int, last: Int64)] = [:]
     }
 
     /// Claims by the plan; where the server refuses it for one job, by half of it, down to that job, which is put aside.
@@ -155,8 +162,10 @@ extension FleetCore {
         _ route: Int32,
         _ plan: FleetLines.Plan,
         upstream: String
-    ) async throws(StoreError) -> ([Claimed], FleetLines.Plan) {
+    ) async throws(StoreError) -> (Found, FleetLines.Plan) {
         var plan = plan
+        let round = beginClaim()
+        defer { endClaim(round) }
         while true {
             let (result, sent): (PostgresResult, Int64)
             do throws(PostgresError) { (result, sent) = try await claimRound(route, plan, upstream) } catch {
@@ -174,14 +183,14 @@ extension FleetCore {
         _ plan: FleetLines.Plan,
         _ upstream: String
     ) async throws(PostgresError) -> (PostgresResult, sent: Int64) {
-        let (sent, begun, statementTimeout) = (steady, loop.currentTime(), options.statementTimeout)
-        claimsUnderWay += 1
-        defer { claimsUnderWay -= 1 }
+        let (sent, begun, generation) = (steady, loop.currentTime(), generation)
+        let statementTimeout = options.statementTimeout
+        let count = plan.counts.reduce(0, +)
+        let first = Int64(bitPattern: takeTokens(count))
         let statement = PostgresStatement(
             statements.claim(heads, isFar: plan.isFar),
             [
-                .int32(route), .int64(generation),
-                .int64(Int64(bitPattern: takeTokens(plan.counts.reduce(0, +)))), .text(upstream),
+                .int32(route), .int64(generation), .int64(first), .text(upstream),
                 .int64s(plan.lines.map(\.party)),
                 .int16s(plan.lines.map(\.urgency)),
                 .int32s(plan.counts.map { Int32($0) }), .int64s(plan.lows),
@@ -189,12 +198,19 @@ extension FleetCore {
         )
         do throws(PostgresError) {
             let result = try await pool.borrow("claim jobs") { connection throws(PostgresError) in
-                try await connection.run([statement], within: statementTimeout)[0]
+                let result = try await connection.run([statement], within: statementTimeout)[0]
+                // The node has begun anew meanwhile, and takes up what it had.
+                guard generation == self.generation else {
+                    throw PostgresError(.lost, "the lease was over")
+                }
+                return result
             }
             if result.count > 0 { committed(since: begun) }
             return (result, sent)
         } catch {
-            mayHoldUnknown = mayHoldUnknown || !error.blamesRow
+            if !error.blamesRow, error.kind != .unreachable {
+                doubts.add(first...first + Int64(count) - 1, arrival: arrival)
+            }
             throw error
         }
     }
@@ -235,35 +251,38 @@ extension FleetCore {
     }
 
     /// Takes up the jobs that a claim has got.
-    private func take(_ result: PostgresResult, sent: Int64) async throws(StoreError) -> [Claimed] {
-        var (claims, damaged) = ([Claimed](), [Damaged]())
+    private func take(_ result: PostgresResult, sent: Int64) async throws(StoreError) -> Found {
+        var (found, damaged, tokens) = (Found(), [Damaged](), [UInt64]())
         let column = FleetRow.columnCount
         for index in 0..<result.count {
             observe(result.int64(index, column + 4), sent: sent)
+            let turn = Int(result.int64(index, column + 3) ?? 1) - 1
+            let count = found.taken[turn]?.count ?? 0
+            found.taken[turn] = (count + 1, result.int64(index, column + 2) ?? 0)
             guard let row = try? FleetRow(result, index) else {
                 if let row = Damaged(result, index) { damaged.append(row) }
+                if let token = result.int64(index, 9) { tokens.append(UInt64(bitPattern: token)) }
                 continue
             }
-            claims.append(
+            found.claims.append(
                 Claimed(
                     row: row,
                     before: (try? FleetStanding(sealed: result.bytes(index, 8) ?? [], for: row.id))
                         ?? row.standing,
                     body: result.bytes(index, column),
                     file: result.bytes(index, column + 1),
-                    due: result.int64(index, column + 2) ?? 0,
-                    turn: Int(result.int64(index, column + 3) ?? 1) - 1
+                    turn: turn
                 )
             )
         }
-        for claim in claims {
+        for claim in found.claims {
             running[claim.row.seq] = claim.row
             beingClaimed.insert(claim.row.seq)
         }
-        // Nobody claims them again, whether that succeeds now or with a takeover.
-        try? await putAside(damaged)
-        try await addBodies(&claims)
-        return claims
+        // Nobody claims them again, whether that succeeds now or with the next look at them.
+        do throws(StoreError) { try await putAside(damaged) } catch { for token in tokens { doubt(token) } }
+        try await addBodies(&found.claims)
+        return found
     }
 
     /// Reads the bodies that the reply to the claim has left out.
@@ -329,17 +348,22 @@ extension FleetCore {
             running[claim.row.seq] = nil
             beingClaimed.remove(claim.row.seq)
         }
-        let changes = try await change([claim.row]) { row, _ in
-            guard row.standing.machine.token == token else { return nil }
-            var after = claim.before
-            after.machine.wake(now: self.now)
-            guard step(&after.machine) else { return nil }
-            if after.machine.state.isTerminal, after.dropsContent { after.hasBody = false }
-            var change = FleetChange(row, after)
-            change.isUnclaimed = true
-            return change
+        do throws(StoreError) {
+            let changes = try await change([claim.row]) { row, _ in
+                guard row.standing.machine.token == token else { return nil }
+                var after = claim.before
+                after.machine.wake(now: self.now)
+                guard step(&after.machine) else { return nil }
+                if after.machine.state.isTerminal, after.dropsContent { after.hasBody = false }
+                var change = FleetChange(row, after)
+                change.isUnclaimed = true
+                return change
+            }
+            return changes.first?.row
+        } catch {
+            doubt(token)
+            throw error
         }
-        return changes.first?.row
     }
 
     /// Whether an older job with its supersede key is with the upstream, or one of its ordering key stands before it.

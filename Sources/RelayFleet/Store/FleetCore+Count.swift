@@ -117,7 +117,7 @@ extension FleetCore {
         return counts
     }
 
-    /// Unfinished jobs that have an entry, or are held: those that may have failed, up to a number.
+    /// Unfinished jobs that have an entry, or are held: those that may have failed, up to a number; of most the route only.
     private func waiting() async throws(StoreError) -> [FleetRow] {
         let s = statements.s
         let results = try await round(
@@ -125,18 +125,24 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    SELECT \(FleetRow.columns) FROM (SELECT seq, slot FROM \(s).deferred d WHERE \(statements.isGood("d"))
+                    SELECT \(FleetRow.columns(record: "NULL::bytea")) FROM (SELECT seq, slot FROM \(s).deferred d WHERE \(statements.isGood("d"))
                     UNION ALL SELECT seq, slot FROM \(s).ready r WHERE \(statements.isGood("r")) LIMIT \(Self.look)) x
                     JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
                     """
                 ),
                 PostgresStatement(
-                    statements.side(isNewest: false),
+                    statements.side(isNewest: false, record: "NULL::bytea"),
                     [.int16s([4]), .int64(0), .int64(Int64(Self.look))]
                 ),
             ]
         )
-        return all(results[0]) + all(results[1]) + Array(running.values)
+        let rows = results.flatMap { result in
+            (0..<result.count).compactMap { index in
+                let route = name(result.int64(index, 3)) ?? ""
+                return try? FleetRow(result, index, named: route)
+            }
+        }
+        return rows + Array(running.values)
     }
 
     func failures(of route: String?) async throws(StoreError) -> [FailureKind: [Int]] {

@@ -12,7 +12,8 @@ extension FleetCore {
     /// Settles which of the jobs are kept: a row with the id of each that is not makes an acceptance that is still under
     /// way fail, and waits for one that commits.
     func resolve(_ jobs: [FleetAcceptance]) async -> [JobID: Result<EnqueueResult, StoreError>] {
-        mayHoldUnknown = true
+        // Before anything is asked: what is claimed later is none of these.
+        doubt(jobs)
         let (slot, end) = (acceptSlot, doubtEnd)
         while steady < end {
             do throws(StoreError) { return try await settle(jobs, in: slot) } catch {

@@ -84,7 +84,7 @@ extension FleetCore {
         var page = Page()
         let underWay = accepting == nil ? "" : results[0].text(0, 0) ?? ""
         for index in 0..<result.count {
-            if page.rows.count == limit {
+            if page.rows.count == limit || FleetRow.isCut(result, index) {
                 page.next = page.last.map { JobCursor(position: $0.seq) }
                 return (page, underWay)
             }
@@ -118,16 +118,19 @@ extension FleetCore {
         _ limit: Int,
         _ cursor: JobCursor?
     ) async throws(StoreError) -> Page {
-        let statement = PostgresStatement(
+        let text = """
+            SELECT \(FleetRow.columns(record: FleetRow.bounded(by: "j.seq"))) FROM \(statements.s).job j
+            \(statements.lastChange) WHERE j.id = ANY($1::uuid[]) AND j.seq > $2 ORDER BY j.seq
             """
-            SELECT \(FleetRow.columns) FROM \(statements.s).job j \(statements.lastChange)
-            WHERE j.id = ANY($1::uuid[]) ORDER BY j.seq
-            """,
-            [.uuids(filter.ids.map(\.bytes))]
-        )
-        var rows = all(try await round("list jobs", [statement])[0]).filter {
-            !isGone($0) && filter.matches($0.job())
+        var (rows, after): ([FleetRow], Int64?) = ([], .min)
+        while let start = after {
+            let statement = PostgresStatement(text, [.uuids(filter.ids.map(\.bytes)), .int64(start)])
+            let result = try await round("list jobs", [statement])[0]
+            let end = (0..<result.count).first { FleetRow.isCut(result, $0) }
+            rows += all(result, to: end)
+            after = end.flatMap { result.int64($0 - 1, 1) }
         }
+        rows = rows.filter { !isGone($0) && filter.matches($0.job()) }
         if order == .newestFirst { rows.reverse() }
         if let cursor {
             rows.removeAll { order == .oldestFirst ? $0.seq <= cursor.position : $0.seq >= cursor.position }

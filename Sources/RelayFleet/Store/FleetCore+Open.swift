@@ -17,6 +17,9 @@ extension FleetCore {
                 refusal = nil
                 startBeating()
             } catch {
+                var error = error
+                // Data that the server cannot read may be mended there, or after a failover be another server's.
+                if error.code == .corrupt { error.code = .unavailable }
                 refusal = error
                 if !error.mayPass { return events.fatal(error) }
                 trouble(error)
@@ -73,7 +76,7 @@ extension FleetCore {
                 PostgresStatement("SELECT version, oldest, \(statements.now) FROM \(statements.s).version"),
                 PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
                 PostgresStatement("SELECT id, name FROM \(statements.s).route"),
-                PostgresStatement("SELECT \(FleetStatements.isDurable)"),
+                PostgresStatement("SELECT \(options.risks.found)"),
             ]
         )
         guard results[0].count > 0, let oldest = results[0].int64(0, 1) else {
@@ -85,11 +88,11 @@ extension FleetCore {
                 "cannot open the store in the database: its schema needs a newer version of waystationd; it is left as it is"
             )
         }
-        guard options.acceptsRisk || results[3].bool(0, 0) == true else {
+        let risks = results[3].text(0, 0) ?? ""
+        guard risks.isEmpty else {
             throw .away(
                 "open the store",
-                "fsync, full_page_writes or synchronous_commit is off, so that it may lose what it has accepted; turn them on, "
-                    + "or name the risk in accept_risk"
+                "it may lose what it has accepted (\(risks)); turn on there what is off, or name each risk in accept_risk"
             )
         }
         observe(results[0].int64(0, 2), sent: sent)
@@ -174,14 +177,13 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, version,
-                    routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
-                    \(statements.now) + $4, 0, $5, '{\(Self.allRoutes)}')
+                    INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, tokens,
+                    held, version, routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
+                    \(statements.now) + $4, (SELECT last_value FROM \(statements.s).seq), 0, '{}', $5, '{\(Self.allRoutes)}')
                     ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
                     generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
-                    version = excluded.version, floor = n.floor
-                    WHERE n.identity = excluded.identity OR n.until < \(statements.now)
-                    RETURNING generation, array_to_string(former, ','), floor
+                    version = excluded.version WHERE n.identity = excluded.identity OR n.until < \(statements.now)
+                    RETURNING generation, (SELECT last_value FROM \(statements.s).seq), \(Self.reachColumns)
                     """,
                     [
                         .text(options.node), .text(options.identity), .text(options.machine), .int64(lease),
@@ -202,7 +204,10 @@ extension FleetCore {
             )
         }
         generation = number
-        (former, formerFloor) = (Self.numbers(results[0].text(0, 1)), results[0].int64(0, 2) ?? 0)
+        highestSeq = results[0].int64(0, 1) ?? 0
+        let (known, reach) = Self.reach(results[0], 0, from: 2)
+        if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
+        former += known.filter { !former.contains($0) }
         self.lease.renewed(sent: began)
     }
 

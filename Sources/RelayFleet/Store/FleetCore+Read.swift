@@ -25,8 +25,8 @@ extension FleetCore {
     }
 
     /// The jobs of a result but for those whose record is damaged, which are counted.
-    func all(_ result: PostgresResult) -> [FleetRow] {
-        (0..<result.count).compactMap { index in
+    func all(_ result: PostgresResult, to end: Int? = nil) -> [FleetRow] {
+        (0..<(end ?? result.count)).compactMap { index in
             do throws(StoreError) { return try FleetRow(result, index) } catch {
                 facts.corruptRecords += 1
                 return nil

@@ -181,9 +181,9 @@ extension FleetCore {
                     m AS (INSERT INTO \(s).change(slot, seq, n, at, state, standing)
                     SELECT slot, seq, n + 1, \(statements.now), \(FleetRow.movedState), '' FROM a
                     ON CONFLICT (seq, n, slot) DO NOTHING RETURNING slot, seq, n),
-                    j AS (INSERT INTO \(s).job(slot, seq, id, route, created, state, standing, record, body, file,
-                    pieces, attempts)
-                    SELECT \(kept), j.seq, id, route, created, j.state, standing, record, body, file, pieces, attempts
+                    j AS (INSERT INTO \(s).job(slot, seq, id, route, created, party, state, standing, record, body,
+                    file, pieces, attempts)
+                    SELECT \(kept), j.seq, id, route, created, party, j.state, standing, record, body, file, pieces, attempts
                     FROM \(s).job j JOIN m ON j.slot = m.slot AND j.seq = m.seq),
                     c AS (INSERT INTO \(s).change(slot, seq, n, at, state, generation, token, upstream, standing, attempts,
                     action, head, body, pieces) SELECT \(kept), c.seq, c.n, at, state, generation, token, upstream,

@@ -165,8 +165,10 @@ extension FleetCore {
             if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
         } catch {
             // The claim is given back by the next look at claims that nobody holds.
-            if case .running(let token) = result { running[token.position] = nil }
-            mayHoldUnknown = true
+            guard case .running(let token) = result else { return }
+            running[token.position] = nil
+            let number = Int64(bitPattern: token.number)
+            doubts.add([token.id], number...number, from: token.position, arrival: arrival)
         }
     }
 

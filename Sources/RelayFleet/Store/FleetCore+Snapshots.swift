@@ -8,6 +8,10 @@ extension FleetCore {
     /// Milliseconds between two looks; a snapshot that both have seen is told of.
     static let lookInterval: Int64 = 5_000
 
+    /// Looks for the session that has the oldest snapshot.
+    ///
+    /// All that began since then have as old a one: it is the first of them, or another role's, whose start nobody else is
+    /// told.
     func lookAtSnapshots() async throws(StoreError) {
         guard steady >= nextLook else { return }
         nextLook = steady + Self.lookInterval
@@ -17,9 +21,10 @@ extension FleetCore {
                 PostgresStatement(
                     """
                     SELECT (pg_notification_queue_usage() * 1000000)::bigint, a.pid::bigint, a.application_name,
-                    a.backend_xmin::text FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT pid, application_name, backend_xmin
-                    FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
-                    ORDER BY age(backend_xmin) DESC LIMIT 1) a ON true
+                    a.since::text FROM (SELECT 1) one LEFT JOIN LATERAL (
+                    SELECT pid, application_name, coalesce(backend_xid, backend_xmin) AS since
+                    FROM pg_stat_activity WHERE coalesce(backend_xid, backend_xmin) IS NOT NULL AND pid <> pg_backend_pid()
+                    ORDER BY greatest(age(backend_xid), age(backend_xmin)) DESC, xact_start NULLS FIRST, pid LIMIT 1) a ON true
                     """
                 )
             ]

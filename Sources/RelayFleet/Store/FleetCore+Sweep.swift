@@ -30,14 +30,15 @@ extension FleetCore {
                 // Of jobs that are gone, which would stand before all others.
                 PostgresStatement(
                     """
-                    DELETE FROM \(s).expiry e WHERE at <= \(statements.now) AND NOT EXISTS (
+                    DELETE FROM \(s).expiry e WHERE at <= \(statements.present) AND NOT EXISTS (
                     SELECT FROM \(s).job j WHERE j.slot = e.slot AND j.seq = e.seq)
                     """
                 ),
                 PostgresStatement(
                     """
-                    SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).expiry WHERE at <= \(statements.now)
-                    ORDER BY at LIMIT $1) e JOIN \(s).job j ON j.slot = e.slot AND j.seq = e.seq \(statements.lastChange)
+                    SELECT \(FleetRow.columns) FROM (SELECT * FROM \(s).expiry WHERE at <= \(statements.present)
+                    ORDER BY at LIMIT $1) e, LATERAL (SELECT * FROM \(s).job j WHERE j.slot = e.slot AND j.seq = e.seq OFFSET 0) j
+                    \(statements.lastChange)
                     """,
                     [.int64(Int64(limit))]
                 ),
@@ -102,7 +103,7 @@ extension FleetCore {
             "look at ended jobs",
             [
                 PostgresStatement(
-                    statements.side(isNewest: false),
+                    statements.side(isNewest: false, record: "j.record"),
                     [.int16s([6, 7, 8]), .int64(sideCursor), .int64(Int64(limit))]
                 )
             ]
@@ -164,7 +165,7 @@ extension FleetCore {
                 PostgresStatement(
                     """
                     DELETE FROM \(s).key WHERE hash = ANY (ARRAY(SELECT hash FROM \(s).key
-                    WHERE until <= \(statements.now) ORDER BY until LIMIT $1)) AND until <= \(statements.now)
+                    WHERE until <= \(statements.present) ORDER BY until LIMIT $1)) AND until <= \(statements.now)
                     """,
                     [.int64(Int64(limit))]
                 )

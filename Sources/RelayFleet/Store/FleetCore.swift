@@ -15,17 +15,18 @@ final class FleetCore {
     let statements: FleetStatements
 
     var clock = FleetClock()
-    var lease: LeaseMachine { didSet { view.show(lease) } }
+    var lease: LeaseMachine { didSet { view.show(lease, of: generation) } }
     let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
     /// The node whose users hand jobs over here.
     var home = FleetHome()
-    /// The numbers of earlier starts, whose jobs are still to be taken up, and the position from which on they had any.
+    /// The numbers of earlier starts, whose jobs are still to be taken up, and from where on they may have any.
     var former: [Int64] = []
-    var formerFloor: Int64 = 0
+    var formerReach = FleetReach(floor: .max, tokens: .max)
+    var formerHorizon = FleetHorizon(arrival: 0)
     /// Counts the claims of this start.
-    var nextToken: UInt64 = 0
+    var nextToken: UInt64 = 1
     /// The jobs that this node has claimed, by position.
     var running: [Int64: FleetRow] = [:]
     /// The numbers of routes by their names, and back.
@@ -35,12 +36,15 @@ final class FleetCore {
     var heads = FleetHeads()
     /// Until when statements may be under way that know of other heads, in monotonic milliseconds.
     var headsSettleAt = Int64.min
-    /// The slot of the acceptance that is under way.
+    /// The slot of the acceptance that is under way, and the position from which on it may have put jobs there.
     var acceptSlot: Int16 = 0
+    var acceptFloor: Int64 = 0
     /// By route, the lines in which something may wait.
     var lines: [Int32: FleetLines] = [:]
     /// From which time on entries of `deferred` are looked at: those before it are gone.
     var deferredFloor = Int64.min
+    /// When all entries of `deferred` are looked at again, in monotonic milliseconds.
+    var wholeDeferredAt: Int64 = 0
     /// When the next entry of `deferred` is due, by the database's clock.
     var nextDeferred: Int64?
     var accepting = FleetQueue<PendingAcceptance>()
@@ -69,27 +73,24 @@ final class FleetCore {
     var isClosing = false
     /// Why the store is not open; nil once it is.
     var refusal: StoreError? { didSet { publish() } }
-    /// The highest position that a reply has told of.
+    /// The highest position that a reply has told of: what is accepted from then on lies behind it.
     var highestSeq: Int64 = 0
     /// For each acceptance under way, the highest position that was known before it.
     var acceptanceFloors: [UInt64: Int64] = [:]
     var nextRound: UInt64 = 0
-    /// Claims under way.
-    var claimsUnderWay = 0
+    /// For each claim under way, the number from which on it may claim.
+    var claimFloors: [UInt64: Int64] = [:]
     /// Claims whose settlement may have been made: its reply was lost.
     var doubtful: Set<UInt64> = []
     /// Jobs of them that nobody has been given yet.
     var beingClaimed: Set<Int64> = []
-    /// The position from which on claims may stand in the database that nobody here holds.
-    var unknownFloor: Int64 = 0
     /// The routes that this node serves; nil before it was told.
     var servedRoutes: [String]?
     /// Since when no node that lives has a route, by its number.
     var strandedSince: [Int32: Int64] = [:]
     /// By route, the held jobs of which none waits for a node that has it.
     var heldForOthers: [Int32: Int64] = [:]
-    /// Whether claims of this generation may stand in the database that nobody here holds.
-    var mayHoldUnknown = false
+    var doubts = FleetDoubts()
     var isPromoting = false
     /// The words of the trouble that was last told of; nil when it is over.
     var lastTrouble: String?
@@ -109,10 +110,12 @@ final class FleetCore {
     var heardEvents: [Int64: Int64] = [:]
     /// The kinds of events that others were told are read here, and until when, in monotonic milliseconds.
     var readKinds: (kinds: String, until: Int64) = ("", 0)
+    /// How soon it looks for work again where it hears no hints.
+    var pace = LookPace()
     /// Whether another node lives, as far as is known.
     var hasPeers = false
-    /// The routes that other nodes are to be told of.
-    var hints: Set<Int32> = []
+    /// The work that other nodes are to be told of, by route.
+    var hints: [Int32: FleetHint] = [:]
 
     init(
         _ options: FleetOptions,
@@ -130,7 +133,8 @@ final class FleetCore {
         refusal = view.refusal
         statements = FleetStatements(
             schema: FleetSchema(options.database.schema, options.slots),
-            now: options.databaseClock
+            now: options.databaseClock,
+            risks: options.risks
         )
         lease = LeaseMachine(lease: options.lease.saturatedNanoseconds)
         pool = FleetPool(
@@ -140,11 +144,7 @@ final class FleetCore {
             statementTimeout: options.statementTimeout,
             on: loop
         )
-        // Claims may have been made of which no reply has told.
-        pool.recovered = { [weak self] in
-            self?.mayHoldUnknown = true
-            self?.publish()
-        }
+        pool.recovered = { [weak self] in self?.publish() }
         pool.troubled = { [weak self] in
             self?.awaySince = SystemClock.wall() / 1_000_000
             self?.publish()
@@ -226,9 +226,43 @@ extension FleetCore {
     /// Notes that positions may be given from now on that no reply has told of.
     func beginAcceptance() -> UInt64 {
         nextRound += 1
-        acceptanceFloors[nextRound] = highestSeq
+        acceptFloor = highestSeq
+        acceptanceFloors[nextRound] = acceptFloor
         return nextRound
     }
 
     func endAcceptance(_ round: UInt64) { acceptanceFloors[round] = nil }
+
+    /// The lowest number that the next claim may have.
+    var lowestToken: Int64 { generation << 32 | Int64(nextToken) }
+
+    /// Notes that jobs may be claimed from now on that no reply has told of.
+    func beginClaim() -> UInt64 {
+        nextRound += 1
+        claimFloors[nextRound] = lowestToken
+        return nextRound
+    }
+
+    func endClaim(_ round: UInt64) { claimFloors[round] = nil }
+
+    /// Such a claim may stand in the database, and nobody here holds it.
+    func doubt(_ token: UInt64) {
+        let number = Int64(bitPattern: token)
+        doubts.add(number...number, arrival: arrival)
+    }
+
+    /// The jobs may have been claimed with their acceptance, and nobody here holds them.
+    func doubt(_ jobs: [FleetAcceptance]) {
+        let ids = jobs.filter { $0.job.upstream != nil }.map(\.id)
+        guard !ids.isEmpty else { return }
+        doubts.add(ids, generation << 32...lowestToken - 1, from: acceptFloor, arrival: arrival)
+    }
+
+    /// When no statement is on its way any more that was sent before now.
+    var arrival: Int64 { steady + options.longestWay.saturatedNanoseconds / 1_000_000 }
+
+    /// Whether the claim that the row tells of is held here; it may be another's of a job that was held here once.
+    func holds(_ row: FleetRow) -> Bool {
+        running[row.seq]?.standing.machine.token == row.standing.machine.token
+    }
 }

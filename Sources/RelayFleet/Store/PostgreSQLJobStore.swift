@@ -60,7 +60,7 @@ package final class PostgreSQLJobStore: JobStore {
     /// Why it is not open; nil once it is.
     package var refusal: StoreError? { view.refusal }
 
-    package var maySend: Bool { view.maySend(at: clock()) }
+    package func maySend(_ token: ClaimToken) -> Bool { view.maySend(under: token.number, at: clock()) }
 
     /// The kinds of events that somebody reads at another daemon.
     package var wantedEvents: Set<EventKind> { view.wantedEvents }

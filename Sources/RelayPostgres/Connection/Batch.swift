@@ -4,6 +4,8 @@ import RelayPosix
 final class Batch {
     /// One answer that the server owes.
     enum Expected {
+        /// The end of a prepared statement of that name.
+        case closing(String)
         case preparation(PreparedStatements.Entry, statement: Int)
         case statement(Int)
         case rollback
@@ -38,6 +40,11 @@ final class Batch {
         hasCommit = statements.contains(where: \.isCommit)
     }
 
+    /// Whether it ends the prepared statement of that name.
+    func closes(_ name: String) -> Bool {
+        expected.contains { if case .closing(name) = $0 { true } else { false } }
+    }
+
     var next: Expected? { answered < expected.count ? expected[answered] : nil }
 
     func finish(_ result: Result<[PostgresResult], PostgresError>) { answer(result) }
@@ -61,7 +68,7 @@ final class Batch {
     private var isAtCommit: Bool {
         switch next {
         case .preparation(_, let index), .statement(let index): statements[index].isCommit
-        case .rollback: false
+        case .closing, .rollback: false
         case .sync, nil: true
         }
     }
@@ -72,7 +79,7 @@ final class Batch {
         var index: Int?
         switch next {
         case .preparation(_, let statement), .statement(let statement): index = statement
-        case .rollback, .sync, nil: break
+        case .closing, .rollback, .sync, nil: break
         }
         let subject = index.map { "statement \($0 + 1) of \(statements.count)" } ?? "the commit of a batch"
         let state = report.sqlState.map { " (\($0))" } ?? ""

@@ -144,7 +144,7 @@ package final class PostgresConnection {
     package var isOver: Bool { session.value.end != nil }
 
     /// How many statements the server holds for this connection.
-    package var preparedCount: Int { session.value.prepared.made }
+    package var preparedCount: Int { session.value.prepared.count }
 
     /// Called on the loop with each notification of a channel that was listened to.
     package var onNotification: ((_ channel: String, _ payload: String) -> Void)? {

@@ -42,6 +42,7 @@ extension PostgresSession {
             }
         }
         batch.isBegun = true
+        prepared.beginBatch()
         for (index, statement) in batch.statements.enumerated() {
             guard write(statement, bound[index], index, batch) else { return fail() }
         }
@@ -81,6 +82,7 @@ extension PostgresSession {
         }
         if !entry.isPrepared, !entry.isSent {
             guard
+                closeUnused(batch),
                 unsafe relay_pq_send_prepare(
                     raw,
                     entry.name,
@@ -95,6 +97,17 @@ extension PostgresSession {
         return unsafe parameters.withPointers { values, lengths, formats in
             unsafe relay_pq_send_prepared(raw, entry.name, parameters.count, values, lengths, formats)
         }
+    }
+
+    /// Has the server forget what makes room for another prepared statement; again, where a batch before was rolled back.
+    private func closeUnused(_ batch: Batch) -> Bool {
+        for name in prepared.unused where !batch.closes(name) {
+            guard unsafe relay_pq_send_statement(raw, "DEALLOCATE \(name)", 0, nil, nil, nil, nil) else {
+                return false
+            }
+            batch.expected.append(.closing(name))
+        }
+        return true
     }
 
     /// Hands to the system what it takes, and asks to hear of room for the rest.
@@ -160,6 +173,7 @@ extension PostgresSession {
         switch unsafe relay_pq_result_status(result) {
         case Int32(RELAY_PQ_COMMAND_OK), Int32(RELAY_PQ_TUPLES_OK), Int32(RELAY_PQ_EMPTY_QUERY):
             switch batch.next {
+            case .closing(let name): prepared.closed(name)
             case .preparation(let entry, _): entry.isPrepared = true
             case .statement: unsafe batch.add(PostgresResult(copying: result))
             case .rollback: break
@@ -185,10 +199,10 @@ extension PostgresSession {
 
     /// A plan that does not hold any more, or a statement that is not there, is prepared anew the next time.
     private func forget(_ report: ServerReport, _ batch: Batch) {
-        guard let index = batch.failure?.statement, ["0A000", "26000"].contains(report.sqlState) else {
-            return
-        }
-        prepared.forget(batch.statements[index].text)
+        guard ["0A000", "26000"].contains(report.sqlState) else { return }
+        if case .closing(let name)? = batch.next { prepared.closed(name) }
+        guard let index = batch.failure?.statement else { return }
+        prepared.forget(batch.statements[index].text, isHeld: report.sqlState == "0A000")
     }
 
     /// The pipeline is through: the connection is ready again, or in a transaction that failed.

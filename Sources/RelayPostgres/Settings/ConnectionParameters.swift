@@ -55,6 +55,9 @@ extension PostgresSettings {
             ("search_path", quotedSchema),
             // Statements are prepared to be run often; a plan for each run would cost more than it saves.
             ("plan_cache_mode", "force_generic_plan"),
+            // A plan may be made while a table has little in it, and be used until it has much: then only an index will do.
+            // Where there is none a scan looks dear, and compiling it would be.
+            ("enable_seqscan", "off"), ("jit", "off"),
             ("statement_timeout", "\(limits.statement.milliseconds)"),
             ("lock_timeout", "\(limits.lock.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(limits.idleInTransaction.milliseconds)"),

@@ -67,9 +67,9 @@ final class FleetStore: DaemonStore {
         options.lease = settings.lease
         options.connections = settings.connections
         options.sharesUsers = configuration.storage.sharesUsers
-        options.acceptsRisk = [.fsyncOff, .fullPageWritesOff, .synchronousCommitOff].contains(
-            where: settings.accepts
-        )
+        if settings.accepts(.fsyncOff) { options.risks.insert(.fsyncOff) }
+        if settings.accepts(.fullPageWritesOff) { options.risks.insert(.fullPageWritesOff) }
+        if settings.accepts(.synchronousCommitOff) { options.risks.insert(.synchronousCommitOff) }
         if directory.holdsJobs {
             given.notice(
                 "\(path)/jobs.db has jobs of the time before storage.postgresql: they are not delivered while that is set"

@@ -2,7 +2,7 @@ import RelayTestSupport
 
 extension StoreKind {
     /// Every store that the suite is run on; a further kind has a file beside this one, and its place in this line.
-    static let all: [StoreKind] = [.sqlite, .memory, .postgresql]
+    static let all: [StoreKind] = [.sqlite, .memory, .postgresql, .pooled]
 
     /// Those that can do this.
     static func all(_ needed: StoreCapabilities) -> [StoreKind] {
