@@ -1,4 +1,5 @@
 package import RelayBase
+import RelayJSON
 
 /// An event of a daemon of a fleet, as it tells the others of it.
 package struct SharedEvent: Sendable {
@@ -16,6 +17,16 @@ package struct SharedEvent: Sendable {
 
     package init(_ kind: EventKind, at: Int64, data: [UInt8]) {
         (self.kind, self.at, self.data) = (kind, at, data)
+    }
+
+    /// Bytes of data at most.
+    private static let longest = 65_536
+
+    /// Whether its data can be told as it is: an object on one line. A writer to the database may write anything.
+    package var isSound: Bool {
+        guard data.first == UInt8(ascii: "{"), data.count <= Self.longest, data.allSatisfy({ $0 >= 0x20 })
+        else { return false }
+        return (try? JSONScan.validate(data.span)) != nil
     }
 
     /// So many events that nobody will see.

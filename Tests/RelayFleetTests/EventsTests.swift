@@ -58,4 +58,22 @@ struct EventsTests {
         #expect(told.dropFirst().map(\.at) == Array(1_810...10_001))
         for node in [one, two] { await node.close() }
     }
+
+    @Test(
+        "An event whose data is no object on one line is told of as lost, and those after it are told",
+        arguments: ["", "{", "[1]", "{} {}", "{\n}", "{\"a\":\"\n\"}", "{}\0", "{\"a\":1}\ndata: {}"]
+    )
+    func damaged(data: String) async throws {
+        let nodes = try await Nodes()
+        let one = try await nodes.open("one")
+        let two = try await nodes.open("two")
+        #expect(try await two.exchange([], reading: [.jobSucceeded]).isEmpty)
+        _ = try await one.exchange([1, 2].map(Self.event), reading: [])
+        let literal = data.utf8.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        _ = try await nodes.sql("UPDATE SCHEMA.event SET data = '\\x\(literal)' WHERE n = 1 RETURNING n")
+        let told = try await two.exchange([], reading: [.jobSucceeded])
+        #expect(told.map(\.kind) == [.gap, .jobSucceeded])
+        #expect(told.map(\.data) == [Array("{\"lost\":1}".utf8), Self.event(2).data])
+        for node in [one, two] { await node.close() }
+    }
 }

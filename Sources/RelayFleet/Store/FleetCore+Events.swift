@@ -88,14 +88,19 @@ extension FleetCore {
             guard let generation = result.int64(row, 0), let number = result.int64(row, 1),
                 let at = result.int64(row, 2)
             else { continue }
-            if let known = heardEvents[generation], number > known + 1 {
+            if let known = heardEvents[generation], number - 1 > known {
                 events.append(.lost(UInt64(number - known - 1), at: at))
             }
             heardEvents[generation] = number
-            guard let kind = EventKind.allCases.first(where: { $0.type == result.text(row, 3) }),
-                let data = result.bytes(row, 9)
-            else { continue }
-            var event = SharedEvent(kind, at: at, data: data)
+            // A later version may tell of kinds that this one does not know.
+            guard let kind = EventKind.allCases.first(where: { $0.type == result.text(row, 3) }) else {
+                continue
+            }
+            var event = SharedEvent(kind, at: at, data: result.bytes(row, 9) ?? [])
+            guard event.isSound else {
+                events.append(.lost(1, at: at))
+                continue
+            }
             event.teller = NodeName(result.text(row, 4))
             event.user = result.int64(row, 5).map(UInt32.init(clamping:))
             event.node = NodeName(result.text(row, 6))
