@@ -22,7 +22,9 @@ package struct SharedEvent: Sendable {
     /// Bytes of data at most.
     private static let longest = 65_536
 
-    /// Whether its data can be told as it is: an object on one line. A writer to the database may write anything.
+    /// Whether its data can be told as it is: an object on one line.
+    ///
+    /// A writer to the database may write anything.
     package var isSound: Bool {
         guard data.first == UInt8(ascii: "{"), data.count <= Self.longest, data.allSatisfy({ $0 >= 0x20 })
         else { return false }

@@ -153,12 +153,13 @@ class Access(PageTest):
 
     def test_a_walk_is_begun_anew_when_a_row_came_meanwhile(self):
         self.view("#/jobs", "Failed by")
+        # Beside what the page itself makes anew.
         self.browser.script(
-            "const link = document.createElement('a'); link.href = '#/'; link.textContent = 'new';"
-            "addEventListener('keyup', () => document.querySelector('form.filters select').before(link), { once: true })")
+            "const link = document.createElement('a'); link.href = '#/'; link.id = link.textContent = 'came';"
+            "addEventListener('keyup', () => document.querySelector('main').before(link), { once: true })")
         self.walk()
         self.assertTrue(self.browser.script(
-            "const link = document.querySelector('form.filters a'); link?.remove(); return !!link"), "the row came")
+            "const link = document.querySelector('#came'); link?.remove(); return !!link"), "the row came")
 
     def test_who_walks_meets_an_element_without_a_mark_of_the_focus(self):
         self.view("#/jobs", "Failed by")
