@@ -20,6 +20,24 @@ struct StoreAwayTests {
         } catch { return error }
     }
 
+    @Test("A start that meets a server that is away waits on the relay's own loop, as its clock asks")
+    func startedEarly() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        let before = bench.tasksStarted
+        bench.faults.failReads([StoreAwayTests.away, StoreAwayTests.away, StoreAwayTests.away])
+        let isStarted = Flag()
+        let start = Task {
+            try await bench.start()
+            isStarted.set()
+        }
+        await untilIdle()
+        #expect(bench.tasksStarted == before + 1 && !isStarted.isSet, "the first wait is a task of the relay")
+        await bench.eventually { isStarted.isSet }
+        try await start.value
+        try await bench.job(try await bench.submit(), is: .succeeded)
+        #expect(await bench.stop())
+    }
+
     @Test("A job is refused for a while, names no job, and is accepted as soon as the server is back")
     func refused() async throws {
         let bench = DurableBench { _ in .answer(200) }

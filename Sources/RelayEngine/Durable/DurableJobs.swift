@@ -108,10 +108,10 @@ package final class DurableJobs: Sendable {
                 if slowReads == DurableJobs.readsAtStart { throw error }
             } catch  where error.isAway && dispatcher.phase == .idle {
                 await standBy(error)
-                let pause = wait.spread(ports.entropy.next())
-                do throws(CancellationError) {
-                    try await ports.time.sleep(until: ports.time.now().advanced(by: pause))
-                } catch { throw .closed }
+                let (time, pause) = (ports.time, wait.spread(ports.entropy.next()))
+                // On the relay's own loop: the one that starts it may be another, on which its clock cannot wait.
+                await ports.start { try? await time.sleep(until: time.now().advanced(by: pause)) }.value
+                if Task.isCancelled { throw .closed }
                 wait = min(wait * 2, DispatchMachine.longestRetry)
             }
         }
