@@ -205,11 +205,12 @@ struct AcceptTests {
         try await bench.accept("hooks")
         try await bench.accept("later") { $0.due = .after(.seconds(60)) }
         // Also what is due later: whoever waits for the route has to know until when.
-        #expect(try await bench.ready() == ["hooks", "later"])
+        let told = try await bench.ready()
+        #expect(kind.hasTold(["hooks", "later"], in: told))
         #expect(try await bench.isAt(bench.store.nextDue("later", at: bench.now), bench.now.wall + 60_000))
         try await bench.advance(by: 60_000)
         _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
-        #expect(try await bench.ready() == ["hooks", "later", "later"])
+        #expect(kind.hasTold(["later"], in: try await bench.ready().dropFirst(told.count)))
     }
 
     @Test("Positions grow and are never used again", arguments: StoreKind.all(.survives))

@@ -11,6 +11,6 @@ extension StoreKind {
     }
 
     private static let ofPostgreSQL = StoreCapabilities.all.subtracting([
-        .wallSteps, .rests, .removesSingly, .birthsExactly, .countsExactly, .turnsExactly,
+        .wallSteps, .rests, .removesSingly, .birthsExactly, .countsExactly, .turnsExactly, .tellsOnce,
     ])
 }

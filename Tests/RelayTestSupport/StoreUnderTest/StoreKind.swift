@@ -19,6 +19,12 @@ package struct StoreKind: Sendable, CustomTestStringConvertible {
     /// Opens an empty one.
     package func open() async throws -> any StoreUnderTest { try await opener() }
 
+    /// Whether it has told of these routes, and of them alone where it tells of each once.
+    package func hasTold(_ expected: [String], in told: some Sequence<String>) -> Bool {
+        let told = Array(told)
+        return capabilities.contains(.tellsOnce) ? told == expected : Set(expected).isSubset(of: told)
+    }
+
     package var testDescription: String { name }
 }
 
@@ -49,8 +55,11 @@ package struct StoreCapabilities: OptionSet, Sendable {
     /// Users and urgencies have their turns to the job; elsewhere one may have its turn a claim later.
     package static let turnsExactly = StoreCapabilities(rawValue: 256)
 
+    /// It tells once of a route that it has got work; elsewhere again, as long as the work waits.
+    package static let tellsOnce = StoreCapabilities(rawValue: 512)
+
     package static let all: StoreCapabilities = [
         .survives, .stillClock, .wallSteps, .spools, .rests, .removesSingly, .birthsExactly, .countsExactly,
-        .turnsExactly,
+        .turnsExactly, .tellsOnce,
     ]
 }
