@@ -29,20 +29,6 @@ struct ManyClaimsTests {
         _ = try await offPool { try server.sql(text) }
     }
 
-    /// The rows and entries of indexes that statements have read, once no node has a session any more.
-    private static func read(_ nodes: Nodes) async throws -> Int64 {
-        let session = try await nodes.session()
-        defer { session.end() }
-        let left = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'waystation%'"
-        while try await session.run(left) != 0 {}
-        return try await session.run(
-            """
-            SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables)::bigint
-            + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes)::bigint
-            """
-        ) ?? 0
-    }
-
     private static func claim(_ store: PostgreSQLJobStore) async throws -> Claim {
         #expect(await store.answer(.ofFleet()) == .success(.accepted))
         return try await store.nextClaim()
@@ -71,7 +57,7 @@ struct ManyClaimsTests {
         while try await nodes.sql("SELECT floor FROM SCHEMA.node") ?? 0 < last.position {}
         ids.append(try await Self.claim(one).token.id)
         await one.breakOff()
-        let before = try await Self.read(nodes)
+        let before = try await nodes.entriesRead()
         let begun = SystemClock.monotonic()
         let other = try await nodes.open(byItself ? "one" : "two", lease: lease)
         var found: Set<JobID> = []
@@ -79,7 +65,7 @@ struct ManyClaimsTests {
         let taken = SystemClock.monotonic() - begun
         #expect(found == Set(ids))
         await other.close()
-        let rows = try await Self.read(nodes) - before
+        let rows = try await nodes.entriesRead() - before
         print("taken up in \(taken / 1_000_000) ms, \(rows) rows and entries read")
         #expect(rows < 20_000)
     }

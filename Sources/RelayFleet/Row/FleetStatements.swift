@@ -273,6 +273,16 @@ extension FleetStatements {
         """
     }
 
+    /// When the first good entry of a route was due: $1 route, $2 due from, but for those that were due before they were made.
+    var firstDue: String {
+        """
+        \(linesOfRoute)
+        SELECT min(due), \(now) FROM (SELECT x.due FROM l, LATERAL (SELECT due FROM \(s).ready r WHERE route = $1
+        AND r.party = l.party AND r.urgency = l.urgency AND due >= $2 AND \(isGood("r")) ORDER BY due LIMIT 1) x
+        UNION ALL SELECT due FROM \(s).ready_\(FleetSchema.earlySlot) r WHERE route = $1 AND \(isGood("r"))) x
+        """
+    }
+
     /// Moves to `ready` what is due, and wakes what was scheduled: $1 due from, $2 how many.
     ///
     /// It tells of each line how many may be claimed and when the first and the last was due, and whether in other slots than

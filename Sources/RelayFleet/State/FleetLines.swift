@@ -65,7 +65,7 @@ struct FleetLines {
     static let unheard: Int64 = 2_000
     /// Milliseconds for which a transaction that puts in an entry may last, and below it those after which it is looked for.
     static let longest: Int64 = 60_000
-    private static let long: Int64 = 10_000
+    static let long: Int64 = 10_000
     /// Milliseconds after which entries are looked for that were committed later still, as when a standby was away.
     static let whole: Int64 = 300_000
 
@@ -80,6 +80,12 @@ struct FleetLines {
         longAt = steady + Self.long
         return emptyAt.subtractingSaturating(Self.longest)
     }
+
+    /// From which time on entries are looked at for a figure: of those that were committed late it does not know.
+    var low: Int64 { emptyAt.subtractingSaturating(Self.unheard) }
+
+    /// No entry was good that `low` has told to look at and that was due before `time`.
+    mutating func wasEmpty(before time: Int64) { emptyAt = max(emptyAt, time) }
 
     /// No entry was good that `start` has told to look at.
     mutating func wasEmpty(at time: Int64) { emptyAt = time }

@@ -8,6 +8,8 @@ extension FleetCore {
     /// Nanoseconds between two beats: what somebody asks of a running job reaches it within a second.
     private static let interval: ClosedRange<Int64> = 400_000_000...800_000_000
     private static let promoted: Int64 = 500
+    /// Milliseconds by which an entry of `deferred` may come later than one that is due after it, without a look back.
+    private static let late: Int64 = 1_000
 
     func startBeating() {
         guard !isBeating else { return }
@@ -163,8 +165,9 @@ extension FleetCore {
             }
         }
         nextDeferred = results[1].int64(0, 0)
-        // One that was committed late, or passed over under a lock.
+        // One that was committed late, or passed over under a lock; others may have taken those before it.
         if let next = nextDeferred { deferredFloor = min(deferredFloor, next) }
+        deferredFloor = max(deferredFloor, min(nextDeferred ?? .max, now).subtractingSaturating(Self.late))
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
@@ -184,11 +187,13 @@ extension FleetCore {
 
     /// From which time on entries of `deferred` may be: those that were taken away stay while somebody holds a snapshot.
     private func startOfDeferred() -> Int64 {
-        guard steady >= wholeDeferredAt else {
-            return deferredFloor.subtractingSaturating(FleetLines.longest)
+        if steady >= wholeDeferredAt {
+            (wholeDeferredAt, longDeferredAt) = (steady + FleetLines.whole, steady + FleetLines.long)
+            return .min
         }
-        wholeDeferredAt = steady + FleetLines.whole
-        return .min
+        guard steady >= longDeferredAt else { return deferredFloor.subtractingSaturating(FleetLines.unheard) }
+        longDeferredAt = steady + FleetLines.long
+        return deferredFloor.subtractingSaturating(FleetLines.longest)
     }
 
     /// Whether an entry of the route is good.
@@ -263,7 +268,7 @@ extension FleetCore {
                 hint(route, count, in: line, from: first, isFar: isFar)
             } else {
                 taken = result.int64(row, 1) ?? 0
-                if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - 1_000) }
+                if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - Self.late) }
                 nextDeferred = result.int64(row, 3)
             }
         }

@@ -106,7 +106,7 @@ extension FleetCore {
                     SELECT due FROM \(statements.s).deferred d WHERE route = $1 AND due >= $2
                     AND \(statements.isGood("d")) ORDER BY due LIMIT 1
                     """,
-                    [.int32(route), .int64(deferredFloor.subtractingSaturating(FleetLines.longest))]
+                    [.int32(route), .int64(deferredFloor.subtractingSaturating(FleetLines.unheard))]
                 )
             ]
         )[0]

@@ -22,16 +22,10 @@ extension FleetCore {
                     """
                     SELECT route, min(due) FILTER (WHERE due <= \(statements.now)),
                     min(due) FILTER (WHERE due > \(statements.now) AND state <> 0) FROM
-                    (SELECT * FROM \(s).deferred d ORDER BY due LIMIT \(Self.look)) d WHERE \(statements.isGood("d"))
-                    GROUP BY route
-                    """
-                ),
-                PostgresStatement(
-                    withDue
-                        ? """
-                        SELECT route, min(due) FROM (SELECT * FROM \(s).ready r WHERE \(statements.isGood("r"))
-                        LIMIT \(Self.look)) r GROUP BY route
-                        """ : "SELECT 0, 0 WHERE false"
+                    (SELECT * FROM \(s).deferred d WHERE due >= $1 ORDER BY due LIMIT \(Self.look)) d
+                    WHERE \(statements.isGood("d")) GROUP BY route
+                    """,
+                    [.int64(deferredFloor.subtractingSaturating(FleetLines.unheard))]
                 ),
                 PostgresStatement("SELECT id, name FROM \(s).route"),
                 PostgresStatement(
@@ -43,12 +37,12 @@ extension FleetCore {
                 ),
             ]
         )
-        for row in 0..<results[3].count {
-            if let id = results[3].int64(row, 0), let name = results[3].text(row, 1) {
+        for row in 0..<results[2].count {
+            if let id = results[2].int64(row, 0), let name = results[2].text(row, 1) {
                 learn(name, Int32(clamping: id))
             }
         }
-        takeNodes(results[4])
+        takeNodes(results[3])
         if results[0].count > 0 { observe(results[0].int64(0, 4), sent: sent) }
         var counters = JobCounters()
         let goneMinute = goneSucceeded / 60_000 - 1
@@ -70,20 +64,38 @@ extension FleetCore {
             if withDue, let due = results[1].int64(row, 1) { counters.due[route] = due }
             if let next = results[1].int64(row, 2) { counters.next[route] = next }
         }
-        for row in 0..<results[2].count {
-            guard let route = name(results[2].int64(row, 0)), let due = results[2].int64(row, 1) else {
-                continue
+        if withDue { try await addDue(&counters) }
+        counters.next = counters.next.filter { counters.count(.retrying, of: $0.key) > 0 }
+        return counters
+    }
+
+    /// Adds since when the first job of each route has been due: claimed ones do not count, though their entries stay.
+    private func addDue(_ counters: inout JobCounters) async throws(StoreError) {
+        let waiting = counters.counts.keys.filter { $0.state == .queued || $0.state == .retrying }
+        let numbers = Set(waiting.compactMap { routes[$0.route] }).sorted()
+        let results =
+            numbers.isEmpty
+            ? []
+            : try await round(
+                "look for work",
+                numbers.map { number in
+                    PostgresStatement(
+                        statements.firstDue,
+                        [.int32(number), .int64(lines[number]?.low ?? .min)]
+                    )
+                }
+            )
+        for (number, result) in zip(numbers, results) {
+            if let time = result.int64(0, 1) {
+                lines[number, default: FleetLines()].wasEmpty(before: min(result.int64(0, 0) ?? time, time))
             }
+            guard let route = name(Int64(number)), let due = result.int64(0, 0) else { continue }
             counters.due[route] = min(counters.due[route] ?? .max, due)
         }
-        counters.next = counters.next.filter { counters.count(.retrying, of: $0.key) > 0 }
-        if withDue {
-            for row in running.values {
-                let (route, due) = (row.record.route, row.standing.machine.runAt)
-                counters.due[route] = min(counters.due[route] ?? .max, due)
-            }
+        for row in running.values {
+            let (route, due) = (row.record.route, row.standing.machine.runAt)
+            counters.due[route] = min(counters.due[route] ?? .max, due)
         }
-        return counters
     }
 
     /// Which nodes live, and what routes they have.

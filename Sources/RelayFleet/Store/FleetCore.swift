@@ -44,7 +44,7 @@ final class FleetCore {
     /// From which time on entries of `deferred` are looked at: those before it are gone.
     var deferredFloor = Int64.min
     /// When all entries of `deferred` are looked at again, in monotonic milliseconds.
-    var wholeDeferredAt: Int64 = 0
+    var (wholeDeferredAt, longDeferredAt): (Int64, Int64) = (0, 0)
     /// When the next entry of `deferred` is due, by the database's clock.
     var nextDeferred: Int64?
     var accepting = FleetQueue<PendingAcceptance>()
