@@ -1,6 +1,7 @@
 package import RelayBase
 package import RelayFleet
 package import RelayJobs
+import RelayTestSupport
 import Synchronization
 
 private let jobs = Atomic<UInt64>(1)
@@ -36,12 +37,14 @@ extension PostgreSQLJobStore {
         }
     }
 
-    /// Claims until there is something; the suite's time is the limit.
+    /// Claims until there is something.
     package func nextClaim() async throws -> Claim {
-        while true {
-            let batch = try await claim("hooks", limit: 1, upstream: "eu", at: .present)
-            if let claim = batch.claims.first { return claim }
+        var claims: [Claim] = []
+        try await until {
+            claims = try await claim("hooks", limit: 1, upstream: "eu", at: .present).claims
+            return !claims.isEmpty
         }
+        return claims[0]
     }
 
     /// How many jobs are in each state that has any.

@@ -1,3 +1,5 @@
+import RelayTestSupport
+
 /// A place in the database at which sessions wait until the test lets them go on.
 package final class Halt: Sendable {
     private let nodes: Nodes
@@ -32,15 +34,17 @@ package final class Halt: Sendable {
     ///
     /// - Returns: its process.
     package func reached() async throws -> Int32 {
-        while true {
-            let process = try await session.run(
+        var process: Int64?
+        try await until {
+            process = try await session.run(
                 """
                 SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid::bigint = \(Self.lock(nodes))
                 LIMIT 1
                 """
             )
-            if let process { return Int32(clamping: process) }
+            return process != nil
         }
+        return Int32(clamping: process ?? 0)
     }
 
     package func letGo() async throws {

@@ -42,13 +42,14 @@ struct FaultTests {
         try await offPool { try nodes.server.start() }
         var after = Self.job(3)
         var number: UInt64 = 3
-        while true {
+        try await until {
             if case .success(let result) = await Self.offer(after, to: store) {
                 #expect(result == .accepted)
-                break
+                return true
             }
             number += 1
             after = Self.job(number)
+            return false
         }
         #expect(try await store.job(before.record.id)?.state == .queued)
         #expect(try await store.job(after.record.id)?.state == .queued)
@@ -84,17 +85,12 @@ struct FaultTests {
             try await group.waitForAll()
         }
         // The last cut may lie behind the last job.
-        while await store.opened(within: .zero) != nil {}
+        try await until { await store.opened(within: .zero) == nil }
         var there: Set<JobID> = []
-        while true {
-            do {
-                there = Set(
-                    try await store.jobs(JobFilter(), order: .oldestFirst, limit: 1_000, after: nil).jobs.map(
-                        \.record.id
-                    )
-                )
-                break
-            } catch {}
+        try await until {
+            let page = try? await store.jobs(JobFilter(), order: .oldestFirst, limit: 1_000, after: nil)
+            there = Set(page?.jobs.map(\.record.id) ?? [])
+            return page != nil
         }
         #expect(Set(said.values).isSubset(of: there))
         #expect(there.isDisjoint(with: refused.values))

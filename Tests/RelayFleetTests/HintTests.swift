@@ -20,11 +20,15 @@ struct HintTests {
         let claim = try await one.nextClaim()
         _ = try await one.settle([Settlement(claim.token, .succeeded)], at: .present)
         // Until the other one listens, and knows the route.
-        while told.values.isEmpty {
+        try await until {
             #expect(await two.answer(.ofFleet()) == .success(.accepted))
+            return !told.values.isEmpty
         }
         let own = told.values.count
-        while told.values.count == own { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
+        try await until {
+            #expect(await one.answer(.ofFleet()) == .success(.accepted))
+            return told.values.count > own
+        }
         await one.close()
         await two.close()
     }
@@ -41,8 +45,13 @@ struct HintTests {
         let one = try await nodes.open("one")
         #expect(await two.answer(.ofFleet()) == .success(.accepted))
         let own = told.values.count
-        while told.values.count == own { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
-        while try await !two.claim("hooks", limit: 1_000, upstream: "eu", at: .present).claims.isEmpty {}
+        try await until {
+            #expect(await one.answer(.ofFleet()) == .success(.accepted))
+            return told.values.count > own
+        }
+        try await until {
+            try await two.claim("hooks", limit: 1_000, upstream: "eu", at: .present).claims.isEmpty
+        }
         var next = told.values.count
         let jobs = (0..<100).map { _ in NewJob.ofFleet() }
         for some in 0..<10 {
@@ -75,8 +84,13 @@ struct HintTests {
         let two = try await nodes.open("two", events: events) { $0.looksByItself = false }
         let one = try await nodes.open("one")
         #expect(await two.answer(.ofFleet()) == .success(.accepted))
-        while told.values.count < 2 { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
-        while try await !two.claim("hooks", limit: 64, upstream: "eu", at: .present).claims.isEmpty {}
+        try await until {
+            #expect(await one.answer(.ofFleet()) == .success(.accepted))
+            return told.values.count >= 2
+        }
+        try await until {
+            try await two.claim("hooks", limit: 64, upstream: "eu", at: .present).claims.isEmpty
+        }
         let (end, before) = (SystemClock.monotonic() + 20_000_000_000, told.values.count)
         #expect(await one.answer(.ofFleet { $0.due = .after(.milliseconds(50)) }) == .success(.accepted))
         while told.values.count == before, SystemClock.monotonic() < end { _ = try await two.facts() }
@@ -95,7 +109,7 @@ struct HintTests {
         let two = try await nodes.open("two", events: events) { $0.hearsHints = false }
         let job = NewJob.ofFleet()
         #expect(await one.answer(job) == .success(.accepted))
-        while told.values.isEmpty { _ = try await two.facts() }
+        try await until { try await two.facts().nodes >= 0 && !told.values.isEmpty }
         #expect(try await two.nextClaim().token.id == job.id)
         await one.close()
         await two.close()
@@ -111,7 +125,10 @@ struct HintTests {
         let one = try await nodes.open("one")
         #expect(await two.answer(.ofFleet()) == .success(.accepted))
         let before = told.values.count
-        while told.values.count == before { #expect(await one.answer(.ofFleet()) == .success(.accepted)) }
+        try await until {
+            #expect(await one.answer(.ofFleet()) == .success(.accepted))
+            return told.values.count != before
+        }
         let heard = told.values.count
         let began = SystemClock.monotonic()
         _ = await one.enqueueEach((0..<1_000).map { _ in .ofFleet() }, at: .present)

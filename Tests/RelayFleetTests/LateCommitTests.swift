@@ -39,7 +39,7 @@ struct LateCommitTests {
                     SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waystation'
                     AND query LIKE '%SCHEMA.job WHERE seq%'
                     """
-                while try await nodes.sql(looks) == 0, read.values.isEmpty {}
+                try await until { try await nodes.sql(looks) != 0 || !read.values.isEmpty }
                 try await halt.letGo()
             }
             try await group.waitForAll()

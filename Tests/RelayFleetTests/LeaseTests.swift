@@ -40,7 +40,7 @@ struct LeaseTests {
         let left = """
             SELECT until - (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM SCHEMA.node WHERE name = 'one'
             """
-        while try await nodes.sql(left) ?? 0 > 1_500 {}
+        try await until { try await nodes.sql(left) ?? 0 <= 1_500 }
         clock.step(by: .seconds(60))
         let stepped = SystemClock.monotonic()
         #expect(try await two.nextClaim().token.id == job.id)

@@ -36,7 +36,7 @@ struct LostReplyTests {
         let process = try await halt.reached()
         nodes.server.pause(process, true)
         // The look-up waits behind it.
-        while try await nodes.sql(Self.waiting) == 0 {}
+        try await until { try await nodes.sql(Self.waiting) != 0 }
         if !goesOn { try await nodes.sql("SELECT pg_terminate_backend(\(process))::int") }
         nodes.server.pause(process, false)
         while !goesOn,
@@ -75,7 +75,9 @@ struct LostReplyTests {
             try await nodes.sql("SELECT count(*) FROM SCHEMA.job WHERE state = 100") == 0
         {}
         try await halt.letGo()
-        while try await nodes.sql("SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)") != 0 {}
+        try await until {
+            try await nodes.sql("SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)") == 0
+        }
         let told = await answer
         let second = await store.answer(NewJob.ofFleet { $0.idempotency = Self.key })
         switch told {
@@ -103,7 +105,10 @@ struct LostReplyTests {
                 at: .present
             )
             _ = try await halt.reached()
-            while try await nodes.sql(Self.waiting) == 0, try await nodes.sql(Self.locked) == 0 {}
+            try await until {
+                if try await nodes.sql(Self.waiting) != 0 { return true }
+                return try await nodes.sql(Self.locked) != 0
+            }
             try await halt.letGo()
             #expect(try await answer == [.applied(.retrying)])
             try await nodes.sql("DROP TRIGGER halt ON SCHEMA.change_0")
@@ -112,7 +117,10 @@ struct LostReplyTests {
             let halt = try await Halt(nodes, "change_0", when: "NEW.action IS NOT NULL", inCommit: true)
             async let report = store.apply(.cancel, to: job.id)
             _ = try await halt.reached()
-            while try await nodes.sql(Self.waiting) == 0, try await nodes.sql(Self.locked) == 0 {}
+            try await until {
+                if try await nodes.sql(Self.waiting) != 0 { return true }
+                return try await nodes.sql(Self.locked) != 0
+            }
             try await halt.letGo()
             #expect(try await report.changed == 1)
             #expect(try await store.job(job.id)?.state == .cancelled)
@@ -122,7 +130,7 @@ struct LostReplyTests {
         let pause = RoutePause(reason: "test", began: 1)
         async let paused: Void = store.pause("hooks", pause, at: .present)
         _ = try await halt.reached()
-        while try await nodes.sql(Self.waiting) == 0 {}
+        try await until { try await nodes.sql(Self.waiting) != 0 }
         try await halt.letGo()
         try await paused
         #expect(try await store.pauses().keys.sorted() == ["hooks"])
@@ -160,18 +168,14 @@ struct LostReplyTests {
         let server = try await Nodes(.make())
         let store = try await server.open("one")
         #expect(await store.answer(.ofFleet()) == .success(.accepted))
-        try await server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try await server.sql("SELECT pg_reload_conf()::int")
-        let isSet =
-            "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting <> ''"
-        while try await server.sql(isSet) == 0 {}
+        try await offPool { try server.server.waitForStandby() }
         let job = NewJob.ofFleet()
         async let answer = store.answer(job)
         let stuck = """
             SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'
             AND query LIKE 'WITH a AS%'
             """
-        while try await server.sql(stuck) == 0 {}
+        try await until { try await server.sql(stuck) != 0 }
         guard case .failure(let error) = await answer else {
             Issue.record("a job was accepted without its standby")
             return

@@ -54,7 +54,7 @@ struct ManyClaimsTests {
             return
         }
         ids += [last.id, born.id]
-        while try await nodes.sql("SELECT floor FROM SCHEMA.node") ?? 0 < last.position {}
+        try await until { try await nodes.sql("SELECT floor FROM SCHEMA.node") ?? 0 >= last.position }
         ids.append(try await Self.claim(one).token.id)
         await one.breakOff()
         let before = try await nodes.entriesRead()
@@ -96,10 +96,10 @@ struct ManyClaimsTests {
         // It has looked for what may still be open, more than once.
         try await nodes.sql("SELECT count(pg_sleep(3))")
         try await halt.letGo()
-        while try await back.job(job.id)?.state == .queued {}
+        try await until { try await back.job(job.id)?.state != .queued }
         #expect(try await back.nextClaim().token.id == job.id)
         #expect(try await back.job(job.id)?.crashes == 1)
-        while try await nodes.sql("SELECT cardinality(former) FROM SCHEMA.node") != 0 {}
+        try await until { try await nodes.sql("SELECT cardinality(former) FROM SCHEMA.node") == 0 }
         await back.close()
     }
 
@@ -141,7 +141,7 @@ struct ManyClaimsTests {
             try await nodes.sql("SELECT count(pg_sleep(2))")
             #expect(try await store.job(job.id)?.state == .queued)
             try await halt.letGo()
-            while try await store.job(job.id)?.state != .running {}
+            try await until { try await store.job(job.id)?.state == .running }
             while try await store.job(job.id)?.state == .running { try Task.checkCancellation() }
             #expect(try await store.job(job.id)?.state == .queued)
             group.cancelAll()

@@ -29,12 +29,8 @@ struct NodesTests {
         return job.record.id
     }
 
-    /// Claims until there is something; the suite's time is the limit.
     private static func claim(_ store: PostgreSQLJobStore) async throws -> Claim {
-        while true {
-            let batch = try await store.claim("hooks", limit: 1, upstream: "eu", at: .present)
-            if let claim = batch.claims.first { return claim }
-        }
+        try await store.nextClaim()
     }
 
     private static func settle(
@@ -70,9 +66,10 @@ struct NodesTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in [one, two] {
                 group.addTask {
-                    while claimed.values.count < 200 {
+                    try await until {
                         let batch = try await store.claim("hooks", limit: 7, upstream: "eu", at: .present)
                         claimed.add(batch.claims.map(\.token.id))
+                        return claimed.values.count >= 200
                     }
                 }
             }
@@ -270,7 +267,7 @@ struct NodesTests {
         }
         let before = told.values.count
         _ = try await held
-        while told.values.count == before { _ = try await one.facts() }
+        try await until { try await one.facts().nodes >= 0 && told.values.count != before }
         #expect(try await Self.claim(one).token.id == id)
         await one.close()
     }
@@ -285,7 +282,7 @@ struct NodesTests {
         for _ in 0..<3 { _ = try await Self.accept(one) }
         for _ in 0..<3 {
             let before = told.values.count
-            while told.values.count == before { _ = try await two.facts() }
+            try await until { try await two.facts().nodes >= 0 && told.values.count != before }
             _ = try await Self.claim(two)
         }
         #expect(told.values.allSatisfy { $0.hasDates })

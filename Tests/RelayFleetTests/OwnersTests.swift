@@ -48,8 +48,9 @@ struct OwnersTests {
 
     private static func claim(_ store: PostgreSQLJobStore, _ count: Int = 1) async throws -> [Claim] {
         var claims: [Claim] = []
-        while claims.count < count {
+        try await until {
             claims += try await store.claim("hooks", limit: count, upstream: "eu", at: .present).claims
+            return claims.count >= count
         }
         return claims
     }

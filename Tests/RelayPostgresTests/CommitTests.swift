@@ -1,6 +1,7 @@
 import PostgresTestSupport
 import RelayPosix
 import RelayPostgres
+import RelayTestSupport
 import Testing
 
 @Suite("A commit that waits for a standby", .timeLimit(.minutes(5)))
@@ -13,13 +14,8 @@ struct CommitTests {
     /// A server with a table `t`, whose commits wait for a standby that there is not.
     private static func server() async throws -> PostgresServer {
         let server = try await PostgresServer.make()
-        try server.sql(
-            """
-            CREATE TABLE t (n int8);
-            ALTER SYSTEM SET synchronous_standby_names = 'nobody';
-            SELECT pg_reload_conf();
-            """
-        )
+        try server.sql("CREATE TABLE t (n int8)")
+        try server.waitForStandby()
         return server
     }
 
@@ -34,7 +30,9 @@ struct CommitTests {
             let process = connection.processID
             try startDetachedThread("test") {
                 let waiting = "pg_stat_activity WHERE pid = \(process) AND wait_event = 'SyncRep'"
-                while (try? server.sql("SELECT \(function)(pid) FROM \(waiting)")) != "t" {}
+                recording {
+                    try blockUntil { (try? server.sql("SELECT \(function)(pid) FROM \(waiting)")) == "t" }
+                }
             }
             do throws(PostgresError) {
                 return .success(try await connection.run(batch, within: ample))

@@ -26,7 +26,7 @@ struct DeadlineTests {
         }
         // It looks for its client every two seconds.
         let question = "SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)"
-        while try server.sql(question) != "0" {}
+        try blockUntil { try server.sql(question) == "0" }
     }
 
     @Test("A server process that stands still is given up at the deadline")

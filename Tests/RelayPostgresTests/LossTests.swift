@@ -21,8 +21,10 @@ struct LossTests {
             let process = connection.processID
             try startDetachedThread("test") {
                 let question = "SELECT wait_event FROM pg_stat_activity WHERE pid = \(process)"
-                while (try? server.sql(question)) != "PgSleep" {}
-                do { try body(process) } catch { Issue.record(error) }
+                recording {
+                    try blockUntil { (try? server.sql(question)) == "PgSleep" }
+                    try body(process)
+                }
             }
             return try await connection.failure(batch)
         }
@@ -47,10 +49,10 @@ struct LossTests {
     private static func recovered(_ server: PostgresServer, after starts: Int = 0) async throws {
         let words = "'ready to accept connections', 'g'"
         let question = "SELECT count(*) FROM regexp_matches(pg_read_file('\(server.folder)/log'), \(words))"
-        while Int(try await offPool { (try? server.sql(question)) ?? "" }) ?? 0 <= starts {}
+        try await until { Int(try await offPool { (try? server.sql(question)) ?? "" }) ?? 0 > starts }
         let library = try PostgresLibrary.open()
         try await onLoop { loop in
-            while true {
+            try await until {
                 do throws(PostgresError) {
                     _ = try await PostgresConnection.connect(
                         server.settings(),
@@ -58,10 +60,11 @@ struct LossTests {
                         on: loop,
                         within: ample
                     )
-                    return
+                    return true
                 } catch {
                     #expect(error.kind == .refused || error.kind == .unreachable)
                     if let state = error.sqlState { #expect(state == "57P03") }
+                    return false
                 }
             }
         }
@@ -182,7 +185,7 @@ struct LossTests {
             let process = try await PostgresConnection.open(server.settings(), on: loop).processID
             let question = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
             let other = try await PostgresConnection.open(server.settings(), on: loop)
-            while try await other.run(question, [.int32(process)]).int64(0, 0) != 0 {}
+            try await until { try await other.run(question, [.int32(process)]).int64(0, 0) == 0 }
         }
     }
 
@@ -202,6 +205,6 @@ struct LossTests {
             return connection.value.processID
         }
         let question = "SELECT count(*) FROM pg_stat_activity WHERE pid = \(process)"
-        while try server.sql(question) != "0" {}
+        try blockUntil { try server.sql(question) == "0" }
     }
 }

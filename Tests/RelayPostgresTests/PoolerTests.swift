@@ -81,7 +81,11 @@ struct PoolerTests {
             let connection = try await PostgresConnection.open(pooler.settings(), on: loop)
             try startDetachedThread("test") {
                 let sessions = "pg_stat_activity WHERE query = 'SELECT pg_sleep(601)'"
-                while (try? server.sql("SELECT pg_terminate_backend(pid) FROM \(sessions)")) != "t" {}
+                recording {
+                    try blockUntil {
+                        (try? server.sql("SELECT pg_terminate_backend(pid) FROM \(sessions)")) == "t"
+                    }
+                }
             }
             return try await connection.failure([PostgresStatement("SELECT pg_sleep(601)")])
         }

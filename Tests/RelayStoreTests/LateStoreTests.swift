@@ -89,7 +89,7 @@ struct LateStoreTests {
             return (try? await store.enqueue([job(number, 20_000)], at: moment)) == [.accepted]
         }
         disk.fill()
-        while try await isAccepted(by: store) {}
+        try await until { try await !isAccepted(by: store) }
         // An eighth of the disk is the store's, for what has to be written all the same.
         disk.fill(leaving: hasRoom ? 3_700_000 : 3_000_000)
         var isOpen = false

@@ -139,7 +139,7 @@ extension FleetCore {
 
     /// Looks where jobs wait that another node has accepted, and which routes are paused.
     private func look() async throws(StoreError) {
-        let s = statements.s
+        let (s, deferrals) = (statements.s, deferrals)
         let results = try await round(
             "look for work",
             [
@@ -164,10 +164,14 @@ extension FleetCore {
                 learn(name, Int32(clamping: id))
             }
         }
-        nextDeferred = results[1].int64(0, 0)
-        // One that was committed late, or passed over under a lock; others may have taken those before it.
-        if let next = nextDeferred { deferredFloor = min(deferredFloor, next) }
-        deferredFloor = max(deferredFloor, min(nextDeferred ?? .max, now).subtractingSaturating(Self.late))
+        let next = results[1].int64(0, 0)
+        takeNextDeferred(next, asked: deferrals)
+        // One that was committed late, or passed over under a lock.
+        if let next { deferredFloor = min(deferredFloor, next) }
+        // Others may have taken those before it.
+        if deferrals == self.deferrals {
+            deferredFloor = max(deferredFloor, min(next ?? .max, now).subtractingSaturating(Self.late))
+        }
         var fresh: [String: FreshWork] = [:]
         for row in 0..<results[0].count {
             guard let route = results[0].int64(row, 0).map({ Int32(clamping: $0) }),
@@ -194,6 +198,12 @@ extension FleetCore {
         guard steady >= longDeferredAt else { return deferredFloor.subtractingSaturating(FleetLines.unheard) }
         longDeferredAt = steady + FleetLines.long
         return deferredFloor.subtractingSaturating(FleetLines.longest)
+    }
+
+    /// Takes up when the next entry of `deferred` is due, as the database has said; of what this node has put in since it
+    /// was asked, when there were so many, that may not know.
+    private func takeNextDeferred(_ next: Int64?, asked: Int) {
+        nextDeferred = asked == deferrals ? next : [next, nextDeferred].compactMap(\.self).min()
     }
 
     /// Whether an entry of the route is good.
@@ -242,7 +252,7 @@ extension FleetCore {
         while isPromoting { try? await loop.sleep(until: loop.currentTime() + 1_000_000) }
         isPromoting = true
         defer { isPromoting = false }
-        let (sent, floor) = (steady, deferredFloor)
+        let (sent, floor, deferrals) = (steady, deferredFloor, deferrals)
         let result = try await round(
             "wake jobs",
             [
@@ -269,7 +279,7 @@ extension FleetCore {
             } else {
                 taken = result.int64(row, 1) ?? 0
                 if let last = result.int64(row, 2) { deferredFloor = max(deferredFloor, last - Self.late) }
-                nextDeferred = result.int64(row, 3)
+                takeNextDeferred(result.int64(row, 3), asked: deferrals)
             }
         }
         if !fresh.isEmpty { events.ready(fresh) }

@@ -35,6 +35,7 @@ extension FleetCore {
         if waiting == .deferred {
             nextDeferred = min(nextDeferred ?? .max, machine.runAt)
             deferredFloor = min(deferredFloor, machine.runAt)
+            deferrals += 1
             fresh[row.record.route, default: FreshWork()].add(dueAt: .max, now: now)
         } else {
             let line = FleetLines.Line(party: row.party, urgency: row.urgency)

@@ -77,6 +77,7 @@ extension FleetCore {
                 PostgresStatement("SELECT name, head FROM \(statements.s).ring"),
                 PostgresStatement("SELECT id, name FROM \(statements.s).route"),
                 PostgresStatement("SELECT \(options.risks.found)"),
+                PostgresStatement("SELECT min(due) FROM \(statements.s).deferred"),
             ]
         )
         guard results[0].count > 0, let oldest = results[0].int64(0, 1) else {
@@ -97,6 +98,7 @@ extension FleetCore {
         }
         observe(results[0].int64(0, 2), sent: sent)
         takeRings(results[1])
+        nextDeferred = results[4].int64(0, 0)
         for row in 0..<results[2].count {
             if let id = results[2].int64(row, 0), let name = results[2].text(row, 1) {
                 learn(name, Int32(clamping: id))

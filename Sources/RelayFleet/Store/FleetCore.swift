@@ -45,6 +45,8 @@ final class FleetCore {
     var deferredFloor = Int64.min
     /// When all entries of `deferred` are looked at again, in monotonic milliseconds.
     var (wholeDeferredAt, longDeferredAt): (Int64, Int64) = (0, 0)
+    /// How many entries this node has put into `deferred`.
+    var deferrals = 0
     /// When the next entry of `deferred` is due, by the database's clock.
     var nextDeferred: Int64?
     var accepting = FleetQueue<PendingAcceptance>()
