@@ -3,7 +3,7 @@ import RelayEngine
 import RelayJobs
 import Testing
 
-@Suite("What other daemons are told of a feed")
+@Suite("The share of a feed that other daemons are told of")
 final class EventShareTests {
     private let feed = EventFeed(capacity: 4)
     private var share = EventShare()

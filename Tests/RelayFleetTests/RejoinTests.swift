@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayFleet
 
-@Suite("What a node had under way when it takes its name again", .timeLimit(.minutes(2)))
+@Suite("A node that takes its name again keeps track of all it had under way", .timeLimit(.minutes(2)))
 struct RejoinTests {
     /// As a node does that takes over.
     private static let taken = """
@@ -109,7 +109,7 @@ struct RejoinTests {
         await back.close()
     }
 
-    @Test("What it has sent is waited for, though what was sent before its first start is over")
+    @Test("Statements that it has sent are waited for, though those of earlier starts are over")
     func horizon() async throws {
         let nodes = try await Nodes()
         let (first, _) = try await Self.open(nodes)
