@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayFleet
 
-@Suite("The plans of a claim", .timeLimit(.minutes(2)))
+@Suite("The plans of statements that run often", .timeLimit(.minutes(2)))
 struct ClaimPlanTests {
     @Test(
         "A claim looks for the changes of each entry by its position, also by a plan that was made of empty tables"
@@ -32,5 +32,26 @@ struct ClaimPlanTests {
                 """
             )
         }
+    }
+
+    @Test(
+        "Events of each daemon are looked for behind the last that was heard of, and not among those before it"
+    )
+    func events() async throws {
+        let nodes = try await Nodes()
+        let statements = FleetStatements(schema: FleetSchema(nodes.schema), now: FleetStatements.clock)
+        let session = try await nodes.session()
+        defer { session.end() }
+        try await session.run(
+            """
+            DO $plan$ DECLARE line text; seen int := 0; BEGIN
+            EXECUTE $text$PREPARE events (bigint[], bigint[], bigint) AS \(statements.events(1_000))$text$;
+            FOR line IN EXECUTE $text$EXPLAIN EXECUTE events('{1}', '{1}', 2)$text$ LOOP
+            IF line LIKE '%Index Cond: ((generation = %) AND (n > %' THEN seen := seen + 1; END IF;
+            END LOOP;
+            IF seen = 0 THEN RAISE EXCEPTION 'events are looked through from the first on'; END IF;
+            END $plan$
+            """
+        )
     }
 }

@@ -42,6 +42,17 @@ struct LeaseMachineTests {
         #expect(machine.mayTakeOver(at: now * Self.second) == may)
     }
 
+    @Test(
+        "A jump of the database's clock is waited out for a whole lease, and has no say in what may be sent"
+    )
+    func jumped() {
+        var machine = machine(renewedAt: 100, 110, 120, 130)
+        machine.jumped(at: 135 * Self.second)
+        #expect(machine.maySend(at: 135 * Self.second) && !machine.mayTakeOver(at: 135 * Self.second))
+        for time in [140, 150, 160] { machine.renewed(sent: Int64(time) * Self.second) }
+        #expect(!machine.mayTakeOver(at: 164 * Self.second) && machine.mayTakeOver(at: 165 * Self.second))
+    }
+
     @Test("A late reply to an earlier renewal does not make a lease shorter")
     func late() {
         var machine = machine(renewedAt: 100, 110)

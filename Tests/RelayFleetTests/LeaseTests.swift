@@ -48,6 +48,39 @@ struct LeaseTests {
         await two.close()
     }
 
+    @Test("A database whose clock jumps ahead, as after a failover, ends no lease of a node that lives")
+    func database() async throws {
+        let nodes = try await Nodes()
+        func step(to milliseconds: Int64) async throws {
+            try await nodes.sql(
+                """
+                CREATE OR REPLACE FUNCTION SCHEMA.skew() RETURNS bigint LANGUAGE sql VOLATILE
+                AS 'SELECT \(milliseconds)::bigint'
+                """
+            )
+        }
+        try await step(to: 0)
+        let clock =
+            "((extract(epoch FROM clock_timestamp()) * 1000)::bigint + \(nodes.named("SCHEMA")).skew())"
+        let lease: Duration = .seconds(6)
+        let one = try await nodes.open("one", lease: lease) { $0.databaseClock = clock }
+        let two = try await nodes.open("two", lease: lease) { $0.databaseClock = clock }
+        // From here on the other one may take over.
+        try await nodes.sql("SELECT count(pg_sleep(7))")
+        #expect(await one.answer(.ofFleet()) == .success(.accepted))
+        let claim = try await one.nextClaim()
+        let end = "SELECT until FROM SCHEMA.node WHERE name = 'one'"
+        let before = try await nodes.sql(end)
+        while try await nodes.sql(end) == before {}
+        try await step(to: 60_000)
+        while try await nodes.sql("SELECT (until > \(clock))::int FROM SCHEMA.node WHERE name = 'one'") != 1 {
+        }
+        let answers = try await one.settle([Settlement(claim.token, .succeeded)], at: .present)
+        #expect(answers == [.applied(.succeeded)])
+        await one.close()
+        await two.close()
+    }
+
     @Test("A node that stood still for longer than its lease has lost its jobs, and is told so")
     func still() async throws {
         let nodes = try await Nodes()

@@ -19,7 +19,7 @@ struct ManyClaimsTests {
             CASE WHEN i % 2 = 1 THEN n.generation END, '', '' FROM generate_series(1, \(count)) i, SCHEMA.node n
             RETURNING seq, generation),
             c AS (INSERT INTO SCHEMA.change_0(slot, seq, n, at, state, generation, token, upstream, standing)
-            SELECT 0, seq, 1, 0, 2, n.generation, (n.generation << 32) - row_number() OVER (), 'eu', ''
+            SELECT 0, seq, 1, 0, 2, n.generation, (n.generation << 38) - row_number() OVER (), 'eu', ''
             FROM j, SCHEMA.node n WHERE j.generation IS NULL)
             INSERT INTO SCHEMA.change_0(slot, seq, n, at, state, token, standing)
             SELECT 0, seq, CASE WHEN generation IS NULL THEN 2 ELSE 1 END, 0, 5, 1, '' FROM j

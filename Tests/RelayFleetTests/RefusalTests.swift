@@ -30,7 +30,7 @@ struct RefusalTests {
         Kind(state: "3F000", code: .unavailable, words: "store migrate"),
         Kind(state: "42P01", code: .unavailable, words: "store migrate"),
         Kind(state: "55P03", code: .unavailable, words: "pg_locks"),
-        Kind(state: "XX001", code: .corrupt, words: "damaged"),
+        Kind(state: "XX001", code: .unavailable, words: "damaged"),
         Kind(state: "25006", code: .unavailable, words: "standby", ends: true),
         Kind(state: "57P01", code: .unavailable, words: "the server stops", ends: true),
         Kind(state: "57P02", code: .unavailable, words: "the server stops", ends: true),

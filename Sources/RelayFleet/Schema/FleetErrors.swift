@@ -35,7 +35,8 @@ extension StoreError {
         case "55P03"?:
             self = .away(call, "a table is locked by somebody else; see pg_locks for who")
         case "XX001"?, "XX002"?:
-            self.init(.corrupt, "cannot \(call) in the database: the server says that its data is damaged")
+            // It may be mended there, or after a failover be another server's: what runs is settled then.
+            self = .away(call, "the server says that its data is damaged")
         default: self = .away(call, error.message)
         }
     }

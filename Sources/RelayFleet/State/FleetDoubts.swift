@@ -75,6 +75,13 @@ struct FleetDoubts: Sendable {
         )
     }
 
+    /// The jobs may lie from there on.
+    mutating func lower(to floor: Int64) {
+        for index in all.indices where !all[index].ids.isEmpty {
+            all[index].floor = min(all[index].floor, floor)
+        }
+    }
+
     /// Whether such a claim of the job is one of them: the same job may be claimed anew meanwhile.
     func has(_ token: UInt64, of id: JobID) -> Bool {
         all.contains {

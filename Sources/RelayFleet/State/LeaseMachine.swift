@@ -6,7 +6,7 @@ struct LeaseMachine: Equatable, Sendable {
     let lease: Int64
     /// When the last renewal was sent that succeeded; nil before the first.
     private(set) var renewedAt: Int64?
-    /// Since when there has been no gap between two leases; nil while there is none.
+    /// Since when there has been no gap between two leases, and no jump of the database's clock; nil while there is none.
     private(set) var unbrokenSince: Int64?
 
     init(lease: Int64) { self.lease = lease }
@@ -17,6 +17,9 @@ struct LeaseMachine: Equatable, Sendable {
         if !(renewedAt.map { sent < $0 + lease } ?? false) { unbrokenSince = sent }
         renewedAt = sent
     }
+
+    /// The database's clock has jumped ahead, by which the leases of nodes that live are over: they are renewed within one.
+    mutating func jumped(at now: Int64) { if unbrokenSince != nil { unbrokenSince = now } }
 
     /// When the next renewal is to be sent.
     func next(after now: Int64) -> Int64 { renewedAt.map { $0 + lease / 3 } ?? now }

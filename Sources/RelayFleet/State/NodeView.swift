@@ -36,11 +36,20 @@ final class NodeView: Sendable {
     }
 
     /// The generation that made the claim of this number.
-    private static func generation(of token: UInt64) -> Int64 { Int64(token >> 32) }
+    private static func generation(of token: UInt64) -> Int64 { Int64(token >> FleetTokens.bits) }
 
     /// A claim of an earlier generation is not this lease's: others may have taken it over, though the node has a lease again.
     func maySend(under token: UInt64, at now: Int64) -> Bool {
         now < sendsUntil.load(ordering: .acquiring)
             && Self.generation(of: token) == generation.load(ordering: .relaxed)
     }
+}
+
+/// The numbers of claims.
+enum FleetTokens {
+    /// The bits of a number below those of its generation.
+    ///
+    /// Claims take numbers for more jobs than they find: ten thousand a second last for 300 days without a restart, and there
+    /// are thirty million starts.
+    static let bits = 38
 }

@@ -65,8 +65,9 @@ extension FleetCore {
                 PostgresStatement(
                     """
                     UPDATE \(statements.s).node SET until = \(statements.now) + lease, tokens = $4, held = $5, routes = $6,
-                    floor = least($3, (SELECT last_value FROM \(statements.s).seq)) WHERE name = $1 AND generation = $2
-                    RETURNING \(statements.now), (SELECT last_value FROM \(statements.s).seq)
+                    floor = CASE WHEN $3 <= (SELECT last_value FROM \(statements.s).seq) THEN $3 ELSE floor END
+                    WHERE name = $1 AND generation = $2
+                    RETURNING \(statements.now), (SELECT last_value FROM \(statements.s).seq), floor
                     """,
                     [
                         .text(options.node), .int64(generation), .int64(reach.floor), .int64(reach.tokens),
@@ -77,7 +78,13 @@ extension FleetCore {
         )[0]
         guard result.count > 0 else { return rejoin() }
         observe(result.int64(0, 0), sent: asked)
-        // It may be less than before: a standby that was promoted has not seen the last of them.
+        // It may be less than before: a standby that was promoted has not seen the last of them, and what it has given since
+        // lies from there on to which it had seen this node's claims.
+        if let floor = result.int64(0, 2), floor < reach.floor {
+            acceptanceFloors = acceptanceFloors.mapValues { min($0, floor) }
+            (acceptFloor, formerReach.floor) = (min(acceptFloor, floor), min(formerReach.floor, floor))
+            doubts.lower(to: floor)
+        }
         highestSeq = result.int64(0, 1) ?? 0
         lease.renewed(sent: sent)
         renewedAt = Instant(nanoseconds: asked * 1_000_000)
@@ -91,6 +98,8 @@ extension FleetCore {
         if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }
         former.append(generation)
         (running, doubts) = ([:], FleetDoubts())
+        // The one of earlier starts says nothing of what this one has sent.
+        formerHorizon = FleetHorizon(arrival: .max)
         lease = LeaseMachine(lease: lease.lease)
         refusal = .away(
             "use it",

@@ -12,7 +12,7 @@ extension FleetCore {
 
     /// Numbers that no claim has had.
     func takeTokens(_ count: Int) -> UInt64 {
-        let first = UInt64(generation) << 32 | nextToken
+        let first = UInt64(generation) << FleetTokens.bits | nextToken
         nextToken += UInt64(count)
         return first
     }

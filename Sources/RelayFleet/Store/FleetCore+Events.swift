@@ -17,7 +17,9 @@ extension FleetCore {
     /// Each daemon numbers its own, one batch after the other, so that whoever goes on after a number misses none. Where
     /// `kinds` names none that somebody reads here, none is asked for.
     func exchange(_ events: [SharedEvent], reading kinds: String) async throws(StoreError) -> [SharedEvent] {
+        // Also where the store is not open: who tells them does not tell them again.
         untold += events
+        try checkOpen()
         let s = statements.s
         var batch: [PostgresStatement] = []
         let first = toldEvents + 1
@@ -39,8 +41,12 @@ extension FleetCore {
                     ]
                 ),
                 PostgresStatement(
-                    "DELETE FROM \(s).event WHERE generation = $1 AND n <= $2",
-                    [.int64(generation), .int64(toldEvents + Int64(untold.count) - Self.kept)]
+                    // Not again those before them, whose entries stay while somebody holds a snapshot.
+                    "DELETE FROM \(s).event WHERE generation = $1 AND n > $2 AND n <= $3",
+                    [
+                        .int64(generation), .int64(toldEvents - Self.kept),
+                        .int64(toldEvents + Int64(untold.count) - Self.kept),
+                    ]
                 ),
             ]
         }
@@ -62,11 +68,7 @@ extension FleetCore {
         if !kinds.isEmpty {
             batch.append(
                 PostgresStatement(
-                    """
-                    SELECT e.generation, e.n, e.at, e.kind, e.teller, e.uid, e.node, e.route, e.job, e.data
-                    FROM \(s).event e LEFT JOIN unnest($1::bigint[], $2::bigint[]) k(generation, n) USING (generation)
-                    WHERE generation <> $3 AND e.n > coalesce(k.n, 0) ORDER BY e.generation, e.n LIMIT \(Self.page)
-                    """,
+                    statements.events(Self.page),
                     [
                         .int64s(Array(heardEvents.keys)), .int64s(Array(heardEvents.values)),
                         .int64(generation),
@@ -109,5 +111,21 @@ extension FleetCore {
             events.append(event)
         }
         return events
+    }
+}
+
+extension FleetStatements {
+    /// The first events of each daemon behind the last that was heard of: $1 generations, $2 their numbers, $3 the own one.
+    ///
+    /// Each is looked for from its number on: those before it stay while somebody holds a snapshot.
+    func events(_ most: Int64) -> String {
+        """
+        SELECT e.* FROM (SELECT generation, max(n) AS n FROM (
+        SELECT * FROM unnest($1::bigint[], $2::bigint[]) k(generation, n) UNION ALL
+        SELECT unnest(former || generation), 0 FROM \(s).node) k WHERE generation <> $3 GROUP BY generation) k,
+        LATERAL (SELECT e.generation, e.n, e.at, e.kind, e.teller, e.uid, e.node, e.route, e.job, e.data
+        FROM \(s).event e WHERE e.generation = k.generation AND e.n > k.n ORDER BY e.n LIMIT \(most)) e
+        ORDER BY e.generation, e.n LIMIT \(most)
+        """
     }
 }

@@ -17,9 +17,6 @@ extension FleetCore {
                 refusal = nil
                 startBeating()
             } catch {
-                var error = error
-                // Data that the server cannot read may be mended there, or after a failover be another server's.
-                if error.code == .corrupt { error.code = .unavailable }
                 refusal = error
                 if !error.mayPass { return events.fatal(error) }
                 trouble(error)
@@ -174,14 +171,16 @@ extension FleetCore {
     /// Makes this process the node: its name is free, or was this node's own, or its lease is over.
     private func register(began: Int64) async throws(StoreError) {
         let lease = options.lease.saturatedNanoseconds / 1_000_000
+        // A node that has taken over the earlier starts has removed their row: what they have sent may come all the same.
+        let earlier = former.isEmpty ? FleetReach(floor: .max, tokens: 0) : formerReach
         let results = try await round(
             "take the node's name",
             [
                 PostgresStatement(
                     """
                     INSERT INTO \(statements.s).node AS n(name, identity, machine, generation, former, lease, until, floor, tokens,
-                    held, version, routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), '{}', $4,
-                    \(statements.now) + $4, (SELECT last_value FROM \(statements.s).seq), 0, '{}', $5, '{\(Self.allRoutes)}')
+                    held, version, routes) VALUES ($1, $2, $3, nextval('\(statements.s).generation'), $6, $4, \(statements.now) + $4,
+                    least($7, (SELECT last_value FROM \(statements.s).seq)), $8, $9, $5, '{\(Self.allRoutes)}')
                     ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, machine = excluded.machine,
                     generation = excluded.generation, former = n.former || n.generation, lease = excluded.lease, until = excluded.until,
                     version = excluded.version WHERE n.identity = excluded.identity OR n.until < \(statements.now)
@@ -189,7 +188,9 @@ extension FleetCore {
                     """,
                     [
                         .text(options.node), .text(options.identity), .text(options.machine), .int64(lease),
-                        .text(options.version),
+                        .text(options.version), .int64s(former), .int64(earlier.floor),
+                        .int64(earlier.tokens),
+                        .int64s(earlier.held),
                     ]
                 ),
                 PostgresStatement(
@@ -206,6 +207,7 @@ extension FleetCore {
             )
         }
         generation = number
+        if firstGeneration == 0 { firstGeneration = number }
         highestSeq = results[0].int64(0, 1) ?? 0
         let (known, reach) = Self.reach(results[0], 0, from: 2)
         if former.isEmpty { formerReach = reach } else { formerReach.add(reach) }

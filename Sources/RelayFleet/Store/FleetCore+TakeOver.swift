@@ -14,7 +14,7 @@ extension FleetCore {
 
     /// Takes over the jobs of nodes whose lease is over, and of earlier starts of this node.
     func takeOver() async throws(StoreError) {
-        let own = options.node
+        let (own, asked) = (options.node, options.clock())
         let results = try await round(
             "look for dead nodes",
             [
@@ -27,7 +27,8 @@ extension FleetCore {
                 PostgresStatement(
                     """
                     SELECT EXISTS (SELECT FROM \(s).node WHERE name <> $1 AND until >= \(statements.now)),
-                    (SELECT string_agg(kinds, ',') FROM \(s).reader WHERE node <> $1 AND until >= \(statements.now))
+                    (SELECT string_agg(kinds, ',') FROM \(s).reader WHERE node <> $1 AND until >= \(statements.now)),
+                    \(statements.now)
                     """,
                     [.text(own)]
                 ),
@@ -36,6 +37,7 @@ extension FleetCore {
         let result = results[0]
         hasPeers = results[1].bool(0, 0) == true
         view.show(wanted: results[1].text(0, 1) ?? "")
+        if let time = results[1].int64(0, 2) { look(at: time, asked: asked) }
         guard result.count > 0, lease.mayTakeOver(at: options.clock()) else { return }
         for row in 0..<result.count {
             guard let name = result.text(row, 0), let generation = result.int64(row, 1) else { continue }
@@ -65,6 +67,15 @@ extension FleetCore {
                 ]
             )
         }
+    }
+
+    /// Whether the database's clock, which says `time`, has gone on like the node's own since it was last looked at.
+    private func look(at time: Int64, asked: Int64) {
+        let now = options.clock()
+        if let last = lastLook, time - last.time > (now - last.asked + lease.lease / 10) / 1_000_000 {
+            lease.jumped(at: now)
+        }
+        lastLook = (time, asked)
     }
 
     /// Recovers what earlier starts of this node had claimed: whoever holds its state directory knows that they are over.

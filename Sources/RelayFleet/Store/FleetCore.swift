@@ -19,6 +19,8 @@ final class FleetCore {
     let view: NodeView
     /// The number of this start of the node, which no other start of any node has.
     var generation: Int64 = 0
+    /// The first one of this process, by which bodies may be on their way that no job has yet; 0 before it.
+    var firstGeneration: Int64 = 0
     /// The node whose users hand jobs over here.
     var home = FleetHome()
     /// The numbers of earlier starts, whose jobs are still to be taken up, and from where on they may have any.
@@ -114,6 +116,8 @@ final class FleetCore {
     var readKinds: (kinds: String, until: Int64) = ("", 0)
     /// How soon it looks for work again where it hears no hints.
     var pace = LookPace()
+    /// The database's time at the last look for dead nodes, and when that was asked for by the node's clock.
+    var lastLook: (time: Int64, asked: Int64)?
     /// Whether another node lives, as far as is known.
     var hasPeers = false
     /// The work that other nodes are to be told of, by route.
@@ -236,7 +240,7 @@ extension FleetCore {
     func endAcceptance(_ round: UInt64) { acceptanceFloors[round] = nil }
 
     /// The lowest number that the next claim may have.
-    var lowestToken: Int64 { generation << 32 | Int64(nextToken) }
+    var lowestToken: Int64 { generation << FleetTokens.bits | Int64(nextToken) }
 
     /// Notes that jobs may be claimed from now on that no reply has told of.
     func beginClaim() -> UInt64 {
@@ -257,7 +261,7 @@ extension FleetCore {
     func doubt(_ jobs: [FleetAcceptance]) {
         let ids = jobs.filter { $0.job.upstream != nil }.map(\.id)
         guard !ids.isEmpty else { return }
-        doubts.add(ids, generation << 32...lowestToken - 1, from: acceptFloor, arrival: arrival)
+        doubts.add(ids, generation << FleetTokens.bits...lowestToken - 1, from: acceptFloor, arrival: arrival)
     }
 
     /// When no statement is on its way any more that was sent before now.

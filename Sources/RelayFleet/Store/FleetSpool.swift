@@ -112,9 +112,10 @@ extension FleetCore {
         return piece
     }
 
-    /// Removes bodies that earlier starts began and no job has.
+    /// Removes bodies that earlier processes began and no job has; one that this process began may still grow.
     func removeOrphans() async throws(StoreError) {
-        guard !former.isEmpty else { return }
+        let others = former.filter { $0 < firstGeneration }
+        guard !others.isEmpty else { return }
         let s = statements.s
         _ = try await round(
             "remove bodies that no job has",
@@ -125,7 +126,7 @@ extension FleetCore {
                     AND NOT EXISTS (SELECT FROM \(s).job j WHERE j.pieces = p.body)
                     AND NOT EXISTS (SELECT FROM \(s).change c WHERE c.pieces = p.body)
                     """,
-                    [.int64s(former)]
+                    [.int64s(others)]
                 )
             ]
         )

@@ -71,20 +71,21 @@ package final class PostgreSQLJobStore: JobStore {
         reading kinds: Set<EventKind>
     ) async throws(StoreError) -> [SharedEvent] {
         let types = kinds.map(\.type).sorted().joined(separator: ",")
-        return try await onLoop { core throws(StoreError) in
+        return try await onLoop(isOpen: false) { core throws(StoreError) in
             try await core.exchange(events, reading: types)
         }
     }
 
-    /// Runs a call on the thread of the store.
+    /// Runs a call on the thread of the store; one that `isOpen` is refused where the store is not.
     func onLoop<Value: Sendable>(
+        isOpen: Bool = true,
         _ body: @escaping @Sendable (FleetCore) async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             let core = core
             loop.spawn {
                 do throws(StoreError) {
-                    try core.value.checkOpen()
+                    if isOpen { try core.value.checkOpen() }
                     continuation.resume(returning: .success(try await body(core.value)))
                 } catch { continuation.resume(returning: .failure(error)) }
             }

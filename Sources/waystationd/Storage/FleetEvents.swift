@@ -24,8 +24,7 @@ final class FleetEvents: Sendable {
 
     func start(on loop: EventLoop) {
         loop.spawn { [self] in
-            // The number of the last event of each kind that was told of.
-            var told: [EventKind: UInt64] = [:]
+            var share = EventShare()
             var isOwed = false
             while true {
                 let since = Instant(nanoseconds: loop.currentTime()).advanced(by: .zero - Self.lasting)
@@ -36,7 +35,7 @@ final class FleetEvents: Sendable {
                 } catch { return }
                 guard !isIdle else { continue }
                 // Events that could not be told of go first.
-                let events = isOwed ? [] : news(of: wanted, &told)
+                let events = isOwed ? [] : news(of: wanted, &share)
                 isOwed = true
                 do throws(StoreError) {
                     for event in try await store.exchange(events, reading: read) { feed.take(event) }
@@ -47,17 +46,8 @@ final class FleetEvents: Sendable {
     }
 
     /// The events of these kinds that have come since they were last asked for.
-    private func news(of kinds: Set<EventKind>, _ told: inout [EventKind: UInt64]) -> [SharedEvent] {
-        guard let first = kinds.map({ told[$0] ?? 0 }).min() else { return [] }
-        let reading = feed.events(after: first, limit: Self.batch)
-        var events: [SharedEvent] = []
-        if first > 0, case .lost(let count)? = reading.gap, let at = reading.events.first?.at {
-            events.append(.lost(count, at: at))
-        }
-        for entry in reading.events where kinds.contains(entry.kind) && entry.number > told[entry.kind] ?? 0 {
-            if let event = EventDocument.shared(entry) { events.append(event) }
-        }
-        for kind in kinds { told[kind] = max(told[kind] ?? 0, reading.lastNumber) }
-        return events
+    private func news(of kinds: Set<EventKind>, _ share: inout EventShare) -> [SharedEvent] {
+        let (lost, events) = share.news(of: kinds, in: feed, limit: Self.batch)
+        return (lost.map { [$0] } ?? []) + events.compactMap { EventDocument.shared($0) }
     }
 }
