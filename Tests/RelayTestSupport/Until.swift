@@ -8,7 +8,9 @@ package struct NeverCame: Error, CustomStringConvertible {
 /// As long as a machine may take that has many other things to do, from now on.
 private func end() -> Int64 { SystemClock.monotonic() + 120_000_000_000 }
 
-/// Asks until it is so. A loop of a test's own would go on for ever where it never is, and take a processor from all others.
+/// Asks until it is so.
+///
+/// A loop of a test's own would go on for ever where it never is, and take a processor from all others.
 package func until(_ isSo: () async throws -> Bool) async throws {
     let end = end()
     while try await !isSo() {

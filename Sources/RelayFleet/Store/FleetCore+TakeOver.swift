@@ -257,7 +257,7 @@ extension FleetCore {
         )
         let rows = try await sound(results[1])
             .filter { row in !holds(row) && doubts.has(row.standing.machine.token, of: row.id) }
-        _ = try await change(rows) { row, _ in
+        let changes = try await change(rows) { row, _ in
             var after = row.standing
             let token = after.machine.token
             guard !self.holds(row), self.doubts.has(token, of: row.id),
@@ -265,6 +265,9 @@ extension FleetCore {
             else { return nil }
             return FleetChange(row, after)
         }
+        // One whose end somebody asked for meanwhile has ended.
+        let ended = changes.filter { $0.after.machine.state.isTerminal }
+        if !ended.isEmpty { events.ended(ended.map { $0.row.report() }) }
         // The next look tells whether that was all.
         guard rows.isEmpty, results[1].count < Self.taken, let low = results[0].int64(0, 0),
             let next = results[0].int64(0, 1)
