@@ -302,7 +302,8 @@ let package = Package(
                 "CLinux", "RelayBase", "RelayConfig", "RelayCore", "RelayInterface", "RelayJobs",
                 "RelayRoute", "RelayEngine",
                 "RelayEngineBench", "RelayJSON",
-                "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",
+                "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "RelayTesting",
+                "waystationd",
             ]
         ),
     ],

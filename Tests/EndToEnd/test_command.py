@@ -125,7 +125,9 @@ class CommandTest(RelayTest):
     def test_check_says_what_it_did_not_look_at(self):
         relay = self.new_relay({"up": route(self.upstream.url)})
         code, said, _ = self.run_command("check", relay.file)
-        self.assertEqual((code, said), (0, f"{relay.file}: ok, 1 route\n"))
+        verdict, worst = said.split("\n", 1)
+        self.assertEqual((code, verdict), (0, f"{relay.file}: ok, 1 route"))
+        self.assertTrue(worst.startswith("\nAt worst, as the machine of "), worst)
         done = subprocess.run([daemon(), "--check", relay.file], capture_output=True, text=True, timeout=20)
         self.assertEqual((done.returncode, done.stdout), (0, f"{relay.file}: ok, 1 route\n"), done)
         relay.write({"up": route(self.upstream.url, auth={"type": "bearer", "token": {"file": "/none/such"}})})

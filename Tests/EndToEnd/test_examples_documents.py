@@ -125,7 +125,7 @@ class Commands(ExampleTest):
         for command, shown in sections()[name]:
             script = (function + command).replace("/tmp/relay/", f"{relay.directory}/")
             done = subprocess.run(
-                ["bash", "-c", script], capture_output=True, text=True, timeout=30, env={
+                ["bash", "-c", script], capture_output=True, text=True, timeout=30, cwd=FOLDER.parent.parent, env={
                     "PATH": f"{pathlib.Path(daemon()).parent}:/usr/bin:/bin",
                     "WAYSTATION_CONTROL_SOCKET": relay.control})
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)

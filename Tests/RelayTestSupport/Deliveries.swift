@@ -28,6 +28,7 @@ extension JobHistory {
     /// The history that the next run brings along after this one.
     package func carried(_ delivery: Delivery) -> JobHistory {
         var next = self
+        next.isInDoubt = isInDoubt || delivery.isUncertain
         for attempt in delivery.attempts {
             next.attempts += 1
             if attempt.isSpent { next.spentAttempts += 1 }

@@ -28,6 +28,7 @@ struct ArgumentsTests {
             (["--loops", "257"], "--loops needs a number from 1 to 256"),
             (["--loops"], "--loops needs a number from 1 to 256"),
             (["--check", "-o", "xml"], "-o is json or text"),
+            (["--what-if"], "--what-if needs an order, as waystation what-if writes it"),
             (["--verbose"], "there is no option \"--verbose\""),
             (["a.json"], "there is one word too many: \"a.json\"; a configuration is named by --config FILE"),
             (["--check", "a", "b"], "there is one word too many: \"b\""),
@@ -44,7 +45,8 @@ struct ArgumentsTests {
     @Test("The help names every option")
     func help() {
         for option in [
-            "--config", "--loops", "--check", "--strict", "-o json", "--effective", "--schema", "--manual",
+            "--config", "--loops", "--check", "--strict", "-o json", "--effective", "--what-if",
+            "--schema", "--manual",
             "--version", "--help",
         ] {
             #expect(Arguments.help.contains(option), "\(option)")

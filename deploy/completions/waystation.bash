@@ -21,7 +21,8 @@ _waystation_options() {
         'limits') echo '--clear --upstream --class --output -o --utc --socket --help' ;;
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
-        'check') echo '--strict --output -o --help' ;;
+        'check') echo '--strict --worst --output -o --help' ;;
+        'what-if') echo '--config -c --method -X --key --durable --output -o --help' ;;
         'reload') echo '--output -o --socket --help' ;;
         'constrained') echo '--output -o --socket --help' ;;
         'ui') echo '--port --for --numeric --no-open --socket --help' ;;
@@ -140,6 +141,11 @@ _waystation_spec() {
         'init --output' | 'init -o') spec='file' ;;
         'check --output' | 'check -o') spec='words table json' ;;
         'check 1') spec='file' ;;
+        'what-if --config' | 'what-if -c') spec='file' ;;
+        'what-if --method' | 'what-if -X') spec='nothing' ;;
+        'what-if --output' | 'what-if -o') spec='words table json' ;;
+        'what-if 1') spec='asked routes' ;;
+        'what-if 2') spec='words ok timeout refused reset dns tls unreachable 401 429 500 503' ;;
         'reload --output' | 'reload -o') spec='words table json' ;;
         'reload --socket') spec='file' ;;
         'constrained --output' | 'constrained -o') spec='words table json' ;;
@@ -149,7 +155,7 @@ _waystation_spec() {
         'ui --for') spec='nothing' ;;
         'ui --socket') spec='file' ;;
         'completion 1') spec='words bash zsh fish' ;;
-        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store' ;;
+        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store' ;;
         'store --url') spec='nothing' ;;
         'store --password-file') spec='file' ;;
         'store --schema') spec='nothing' ;;
@@ -207,7 +213,7 @@ _waystation() {
     elif [[ ! $ended && $word == -* ]]; then
         spec="words $(_waystation_options "$command")"
     elif [[ ! $command ]]; then
-        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
+        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store'
     else
         operands=$((operands + 1))
         if ! _waystation_spec "$command" "$operands"; then

@@ -41,6 +41,8 @@ function __waystation_takes
             return 0
         case 'check --output' 'check -o'
             return 0
+        case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --output' 'what-if -o'
+            return 0
         case 'reload --output' 'reload -o' 'reload --socket'
             return 0
         case 'constrained --output' 'constrained -o' 'constrained --socket'
@@ -128,6 +130,7 @@ complete -c waystation -n "__waystation_at ''" -a limits -d 'Shows what holds th
 complete -c waystation -n "__waystation_at ''" -a metrics -d 'Prints the daemon\'s metrics, as Prometheus reads them.'
 complete -c waystation -n "__waystation_at ''" -a init -d 'Writes a first configuration.'
 complete -c waystation -n "__waystation_at ''" -a check -d 'Checks a configuration and tells every mistake at once.'
+complete -c waystation -n "__waystation_at ''" -a what-if -d 'Tells what a route would do with a series of failures.'
 complete -c waystation -n "__waystation_at ''" -a reload -d 'Makes the daemon read its configuration again.'
 complete -c waystation -n "__waystation_at ''" -a constrained -d 'Tells, or says, whether the network is constrained.'
 complete -c waystation -n "__waystation_at ''" -a ui -d 'Shows the daemon in a browser.'
@@ -286,7 +289,15 @@ complete -c waystation -n "__waystation_at init" -s o -l output -r -F -d 'write 
 complete -c waystation -n "__waystation_at init" -l force -d 'replace what stands there, and keep a backup'
 complete -c waystation -n '__waystation_at check 1' -F
 complete -c waystation -n "__waystation_at check" -l strict -d 'count warnings as errors'
+complete -c waystation -n "__waystation_at check" -l worst -d 'what routes come to at worst, also as JSON'
 complete -c waystation -n "__waystation_at check" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
+complete -c waystation -n '__waystation_at what-if 1' -k -a '(__waystation_ask routes)'
+complete -c waystation -n '__waystation_at what-if 2' -a 'ok timeout refused reset dns tls unreachable 401 429 500 503'
+complete -c waystation -n "__waystation_at what-if" -s c -l config -r -F -d 'the configuration; /etc/waystation/waystation.json'
+complete -c waystation -n "__waystation_at what-if" -s X -l method -x -d 'the method; GET, and POST of a kept job'
+complete -c waystation -n "__waystation_at what-if" -l key -d 'the request has an idempotency key'
+complete -c waystation -n "__waystation_at what-if" -l durable -d 'the request is kept, and delivered from there'
+complete -c waystation -n "__waystation_at what-if" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
 complete -c waystation -n "__waystation_at reload" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
 complete -c waystation -n "__waystation_at reload" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at constrained 1' -a 'on off auto'
@@ -298,7 +309,7 @@ complete -c waystation -n "__waystation_at ui" -l numeric -d 'link to 127.0.0.1,
 complete -c waystation -n "__waystation_at ui" -l no-open -d 'only print the link'
 complete -c waystation -n "__waystation_at ui" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at completion 1' -a 'bash zsh fish'
-complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
+complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store'
 complete -c waystation -n '__waystation_at store 1' -a 'migrate'
 complete -c waystation -n "__waystation_at store" -l url -x -d 'where the database is, without the password'
 complete -c waystation -n "__waystation_at store" -l password-file -r -F -d 'a file with the password; - is standard input'

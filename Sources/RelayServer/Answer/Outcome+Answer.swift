@@ -1,5 +1,5 @@
 import RelayBase
-import RelayCore
+package import RelayCore
 import RelayEngine
 import RelayRoute
 
@@ -34,7 +34,7 @@ extension Outcome {
     }
 
     /// Whether the attempts took all the time the job had, which a wait that was not begun for want of it did not.
-    var tookAllTime: Bool {
+    package var tookAllTime: Bool {
         guard let failure else { return false }
         return failure.isPastDeadline && !attempts.wouldWaitTooLong
     }

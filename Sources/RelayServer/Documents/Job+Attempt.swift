@@ -1,11 +1,11 @@
-import RelayBase
+package import RelayBase
 import RelayEngine
-import RelayInterface
+package import RelayInterface
 import RelayJobs
 
 extension Job.Attempt {
     /// Takes `start`, when a kept job was accepted or another one first tried, in milliseconds since 1970 UTC.
-    init(_ attempt: Attempt, since start: Int64) {
+    package init(_ attempt: Attempt, since start: Int64) {
         self.init()
         number = attempt.number
         upstream = attempt.upstream
@@ -74,7 +74,7 @@ extension Job.Attempt.Held {
 
 extension Job.Failure {
     /// The failure in documents of the API; `upstream` failed, where the document names it.
-    init(_ failure: Failure, of upstream: String? = nil) {
+    package init(_ failure: Failure, of upstream: String? = nil) {
         self.init()
         kind = failure.kind.rawValue
         text = failure.detail

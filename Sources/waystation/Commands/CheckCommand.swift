@@ -1,25 +1,33 @@
 import Glibc
 import RelayConfig
+import RelayJSON
 import RelayPosix
 import RelayRoute
 
 extension Command {
     static let check = Command(
         "check",
-        "[FILE] [--strict] [-o table|json]",
+        "[FILE] [--strict] [--worst] [-o table|json]",
         "Checks a configuration and tells every mistake at once.",
         details: """
             FILE is /etc/waystation/waystation.json unless it is given; - is standard input. Each mistake comes
             with its line and place and, where there is one, a hint. Nothing but the file is looked at: secrets,
             certificates and the directories of sockets are checked by waystationd --check, as the daemon's user.
 
+            For a configuration without mistakes it tells what each route comes to at worst: the most attempts, the
+            longest time to an outcome, and what an upstream that is down is sent. The daemon's program says so, by
+            the machine that would run. With --worst -o json prints that instead of the mistakes.
+
             """,
         operands: [.file],
-        options: [OptionSpec("strict", nil, "count warnings as errors"), .output]
+        options: [
+            OptionSpec("strict", nil, "count warnings as errors"),
+            OptionSpec("worst", nil, "what routes come to at worst, also as JSON"), .output,
+        ]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)
         let format = try arguments.format()
-        let file = arguments.operands.first ?? "/etc/waystation/waystation.json"
+        let file = arguments.operands.first ?? defaultConfiguration
         let bytes =
             file == "-"
             ? try FileBytes.read(descriptor: STDIN_FILENO, "standard input") : try FileBytes.read(path: file)
@@ -33,6 +41,8 @@ extension Command {
         let warnings = result.diagnostics.count - errors
         let isRefused = errors > 0 || result.configuration == nil || (arguments.has("strict") && warnings > 0)
         switch format {
+        case .json where arguments.has("worst") && !isRefused:
+            Output.standard.write(try DaemonProgram.imagine(Array("{}".utf8), bytes))
         case .json: Output.standard.write(Diagnostic.json(result.diagnostics))
         case .table:
             Output.error.write(Diagnostic.render(result.diagnostics))
@@ -44,8 +54,21 @@ extension Command {
                     "note: secrets and certificates were not read; waystationd --check reads them\n"
                 )
             }
+            if !isRefused { try showWorst(bytes, isAsked: arguments.has("worst")) }
         }
         return isRefused ? .invalidConfiguration : .done
+    }
+}
+
+/// Shows the worst that routes come to; where nobody has asked for it, a daemon's program that is not there is no fault.
+private func showWorst(_ configuration: [UInt8], isAsked: Bool) throws(CommandFailure) {
+    do throws(CommandFailure) {
+        let answer = try DaemonProgram.imagine(Array("{}".utf8), configuration)
+        guard let json = try? JSONValue(parsing: answer) else { return }
+        Output.standard.write(WorstCaseText(json).text(for: .standard))
+    } catch {
+        if isAsked { throw error }
+        Output.standard.write("note: worst cases are not told: \(error.message)\n")
     }
 }
 

@@ -12,7 +12,7 @@ final class DemoDaemon: Sendable {
 
     /// Starts `waystationd`, the one beside this program before the one in PATH.
     init(configuration: DemoConfiguration) throws(CommandFailure) {
-        let program = DemoDaemon.program()
+        let program = DaemonProgram.path
         logFile = configuration.directory + "/waystationd.log"
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -91,19 +91,5 @@ final class DemoDaemon: Sendable {
     private func log() -> String {
         let bytes = (try? FileBytes.read(path: logFile)) ?? []
         return String(decoding: bytes.suffix(4096), as: UTF8.self)
-    }
-
-    private static func program() -> String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0 else { return "waystationd" }
-        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let directory = path.split(separator: "/").dropLast().joined(separator: "/")
-        // An installed daemon is in the sbin beside the tool's bin.
-        for candidate in ["/\(directory)/waystationd", "/\(directory)/../sbin/waystationd"]
-        where unsafe access(candidate, X_OK) == 0 {
-            return candidate
-        }
-        return "waystationd"
     }
 }

@@ -4,8 +4,13 @@ import RelayInterface
 /// One attempt for people: what came of it, and what was decided after it.
 struct AttemptLines {
     private let attempt: Job.Attempt
+    /// The same attempt with the longest wait behind it, of one that is only imagined.
+    private let longest: Job.Attempt?
 
-    init(_ attempt: Job.Attempt) { self.attempt = attempt }
+    init(_ attempt: Job.Attempt, longest: Job.Attempt? = nil) {
+        self.attempt = attempt
+        self.longest = longest
+    }
 
     /// The lines, the first of them with `time` to the right of a column of that width.
     func text(at time: String, width: Int, _ output: Output) -> String {
@@ -49,7 +54,7 @@ struct AttemptLines {
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
-    private static func short(_ duration: Duration) -> String {
+    static func short(_ duration: Duration) -> String {
         DurationText.short(milliseconds: Double(duration.saturatedNanoseconds / 1000) / 1000)
     }
 
@@ -65,7 +70,11 @@ struct AttemptLines {
         switch attempt.next {
         case "retry":
             let wait = attempt.wait ?? .zero
-            action = wait > .zero ? "retry in \(AttemptLines.short(wait))" : "retry at once"
+            if let most = longest?.wait, most > wait {
+                action = "retry in \(AttemptLines.short(wait)) to \(AttemptLines.short(most))"
+            } else {
+                action = wait > .zero ? "retry in \(AttemptLines.short(wait))" : "retry at once"
+            }
         case "refresh_credentials": action = "refresh the credential and try again"
         case "failover": action = "fail over to \(safe(attempt.nextUpstream ?? "another upstream"))"
         case "respond": action = "answer with the \(standIn)"

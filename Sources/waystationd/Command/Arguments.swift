@@ -10,6 +10,7 @@ struct Arguments {
         case manual
         case openAPI
         case metricsManual
+        case whatIf
         case version
         case help
     }
@@ -17,6 +18,8 @@ struct Arguments {
     var command = Command.serve
     /// Nil looks in `$CONFIGURATION_DIRECTORY`, then in `/etc/waystation`.
     var file: String?
+    /// The route and the series that are to be imagined, as JSON.
+    var order = ""
     var isJSON = false
     var isStrict = false
     /// Event loops; nil is one for each core.
@@ -38,6 +41,11 @@ struct Arguments {
             case "--manual": command = .manual
             case "--openapi": command = .openAPI
             case "--metrics-manual": command = .metricsManual
+            case "--what-if":
+                guard let value = rest.popFirst() else {
+                    throw UsageError(message: "--what-if needs an order, as waystation what-if writes it")
+                }
+                (command, order) = (.whatIf, value)
             case "--strict": isStrict = true
             case "--version": command = .version
             case "--help", "-h": command = .help
@@ -80,6 +88,7 @@ struct Arguments {
         usage: waystationd [--config FILE] [--loops N]
                waystationd --check [FILE] [-o json] [--strict]
                waystationd --effective [FILE]
+               waystationd --what-if ORDER [--config FILE]
                waystationd --schema | --manual | --metrics-manual | --openapi | --version | --help
 
         Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or

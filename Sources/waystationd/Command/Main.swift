@@ -27,6 +27,7 @@ enum Main {
         case .openAPI: Output.bytes(OpenAPI.json)
         case .manual: Output.text(ManualPage.text)
         case .metricsManual: Output.text(MetricsPage.text)
+        case .whatIf: exit(WhatIfCommand.run(arguments))
         case .check, .effective: exit(CheckCommand.run(arguments))
         case .serve: serve(arguments)
         }

@@ -1,0 +1,98 @@
+import Glibc
+import RelayJSON
+import RelayPosix
+
+/// The program of the daemon, which has the machine that decides: the one beside this program before the one in PATH.
+enum DaemonProgram {
+    static var path: String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return "waystationd" }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let directory = path.split(separator: "/").dropLast().joined(separator: "/")
+        // An installed daemon is in the sbin beside the tool's bin.
+        for candidate in ["/\(directory)/waystationd", "/\(directory)/../sbin/waystationd"]
+        where unsafe access(candidate, X_OK) == 0 {
+            return candidate
+        }
+        return "waystationd"
+    }
+
+    /// Asks it what would happen, with the content of a configuration; no daemon has to run.
+    ///
+    /// - Returns: its answer, as JSON.
+    static func imagine(_ order: [UInt8], _ configuration: [UInt8]) throws(CommandFailure) -> [UInt8] {
+        let input = try TemporaryFile()
+        let output = try TemporaryFile()
+        guard writeAll(configuration, to: input.descriptor) else {
+            throw CommandFailure(.failed, "cannot hand the configuration over: \(errorText())")
+        }
+        let words = ["--what-if", String(decoding: order, as: UTF8.self), "--config", "/dev/stdin"]
+        let status = try run(words, input.descriptor, output.descriptor)
+        lseek(output.descriptor, 0, SEEK_SET)
+        let answer = try FileBytes.read(descriptor: output.descriptor, path)
+        guard status != 0 else { return answer }
+        guard case .string(let fault)? = (try? JSONValue(parsing: answer))?["error"] else {
+            throw CommandFailure(
+                .failed,
+                "\(path) ended with status \(status) and did not say why",
+                advice: "It has to be of the same version as this program: waystationd --version"
+            )
+        }
+        throw CommandFailure(.usage, fault)
+    }
+
+    /// A file without a name, which is gone with this.
+    @safe
+    private struct TemporaryFile: ~Copyable {
+        private let file: UnsafeMutablePointer<FILE>
+
+        init() throws(CommandFailure) {
+            guard let file = unsafe tmpfile() else {
+                throw CommandFailure(.failed, "cannot make a temporary file: \(errorText())")
+            }
+            unsafe self.file = file
+        }
+
+        deinit { unsafe fclose(file) }
+
+        var descriptor: Int32 { unsafe fileno(file) }
+    }
+
+    /// - Returns: its exit status; that of a shell where a signal ended it.
+    private static func run(
+        _ words: [String],
+        _ input: Int32,
+        _ output: Int32
+    ) throws(CommandFailure) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        let program = path
+        let arguments = CStrings([program] + words)
+        let variables = CStrings(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+        var process: pid_t = 0
+        let result = unsafe posix_spawnp(
+            &process,
+            program,
+            &actions,
+            nil,
+            arguments.pointers,
+            variables.pointers
+        )
+        guard result == 0 else {
+            throw CommandFailure(
+                .failed,
+                "cannot start \(program), whose machine this asks: \(unsafe String(cString: strerror(result)))",
+                advice: "Build or install the daemon beside this program."
+            )
+        }
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { throw CommandFailure(.failed, "lost \(program): \(errorText())") }
+        }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+}

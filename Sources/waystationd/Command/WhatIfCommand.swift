@@ -1,0 +1,130 @@
+import Glibc
+import RelayBase
+import RelayConfig
+import RelayJSON
+import RelayPosix
+import RelayRoute
+import RelaySystemd
+
+/// `--what-if`: what the machine that would serve does with a series of failures, asked by `waystation what-if` and by
+/// `waystation check`; nothing is sent, opened or kept.
+enum WhatIfCommand {
+    /// An order that cannot be carried out, in words for who typed it.
+    private struct Fault: Error {
+        let message: String
+    }
+
+    /// How long the worst cases of all routes may take.
+    private static let timeLimit: Duration = .seconds(3)
+
+    /// - Returns: the exit status; standard output then has an object with the fault as `error`.
+    static func run(_ arguments: Arguments) -> Int32 {
+        do throws(Fault) {
+            let configuration = try configuration(arguments.file ?? ConfigurationLoader.defaultFile())
+            guard let order = try? JSONValue(parsing: Array(arguments.order.utf8)) else {
+                throw Fault(message: "the order is no JSON")
+            }
+            let document = try document(order, configuration)
+            Output.bytes(document + [UInt8(ascii: "\n")])
+            return 0
+        } catch {
+            var json = JSONObjectWriter()
+            json.member("error", error.message)
+            Output.bytes(json.bytes + [UInt8(ascii: "\n")])
+            return 1
+        }
+    }
+
+    private static func document(
+        _ order: JSONValue,
+        _ configuration: Configuration
+    ) throws(Fault) -> [UInt8] {
+        let wall = SystemClock.wall() / 1_000_000
+        guard let name = text(order["route"]) else {
+            return worstCases(configuration, wall)
+        }
+        guard let route = configuration.routes.first(where: { $0.name == name }) else {
+            let near = nearestWord(to: name, among: configuration.routes.map(\.name))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw Fault(message: "the configuration has no route \"\(name)\"\(hint)")
+        }
+        var words: [String] = []
+        if case .array(let elements)? = order["series"] { words = elements.compactMap(text) }
+        var plan: ForecastPlan
+        do throws(ImaginedSeries.Fault) {
+            let series = try ImaginedSeries(words) { (path) throws(ImaginedSeries.Fault) in try content(path)
+            }
+            plan = ForecastPlan(route, series, of: configuration, wall: wall)
+        } catch { throw Fault(message: error.message) }
+        if case .bool(true)? = order["durable"] {
+            (plan.isKept, plan.method) = (true, .post)
+        }
+        if let method = text(order["method"]) { plan.method = Method(rawValue: method) }
+        if case .bool(true)? = order["key"] { plan.isKeyed = true }
+        guard let forecast = Forecast(plan) else {
+            throw Fault(message: "the route waits for what no series can give it")
+        }
+        return forecast.document
+    }
+
+    /// Of the routes in their order, as many as there is time for.
+    private static func worstCases(_ configuration: Configuration, _ wall: Int64) -> [UInt8] {
+        let clock = SystemClock.monotonic()
+        var (json, left) = (JSONObjectWriter(), 0)
+        json.array("routes") { list in
+            for route in configuration.routes {
+                let spent = SystemClock.monotonic() - clock
+                guard spent < timeLimit.saturatedNanoseconds else {
+                    left += 1
+                    continue
+                }
+                let plan = ForecastPlan(route, ImaginedSeries([.good]), of: configuration, wall: wall)
+                list.object { WorstCase(plan).write(into: &$0) }
+            }
+        }
+        json.member("left", left)
+        return json.bytes
+    }
+
+    private static func text(_ value: JSONValue?) -> String? {
+        if case .string(let text)? = value { text } else { nil }
+    }
+
+    private static func content(_ path: String) throws(ImaginedSeries.Fault) -> [UInt8] {
+        do throws(FileContents.ReadError) {
+            return try FileContents(path, limit: ConfigurationLoader.limit).bytes
+        } catch {
+            throw ImaginedSeries.Fault(message: "cannot read \(path): \(error.reason)")
+        }
+    }
+
+    private static func configuration(_ file: String) throws(Fault) -> Configuration {
+        let bytes: [UInt8]
+        do throws(ImaginedSeries.Fault) { bytes = try content(file) } catch {
+            throw Fault(message: error.message)
+        }
+        let result = ConfigurationReader.read(
+            bytes,
+            file: file,
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            wallSeconds: SystemClock.wallSeconds()
+        )
+        let isRefused = result.diagnostics.contains { $0.severity == .error }
+        guard let configuration = result.configuration, !isRefused else {
+            throw Fault(message: "the configuration is not valid: waystation check \(file)")
+        }
+        return configuration
+    }
+}
+
+extension ForecastPlan {
+    fileprivate init(_ route: Route, _ series: ImaginedSeries, of configuration: Configuration, wall: Int64) {
+        self.init(
+            route,
+            series,
+            credentials: configuration.credentials,
+            secrets: configuration.secrets.map(\.reference),
+            wall: wall
+        )
+    }
+}

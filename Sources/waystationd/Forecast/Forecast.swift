@@ -1,0 +1,142 @@
+import RelayBase
+import RelayCore
+import RelayEngine
+import RelayInterface
+import RelayJobs
+import RelayRoute
+import RelayServer
+
+/// The ways that a route's machine goes with a series of failures: all that is told here ran.
+///
+/// It runs twice, with the shortest and with the longest waits that chance can give.
+final class Forecast: Sendable {
+    /// One run from its beginning to the end.
+    final class Course: Sendable {
+        /// The answer its caller gets and when, of a request that somebody waits for.
+        let caller: CallerAnswer?
+        /// The request as its record shows it; nil of a job that is kept from its beginning.
+        let report: JobReport?
+        /// The job that is kept, or goes on as one.
+        let job: ImaginedJob?
+        /// How often a token was asked for.
+        let tokens: Int
+        /// Whether there were more attempts than the series has words.
+        let isBeyond: Bool
+
+        init(_ world: ImaginedWorld, _ caller: CallerAnswer?, _ report: JobReport?, _ job: ImaginedJob?) {
+            (self.caller, self.report, self.job) = (caller, report, job)
+            (tokens, isBeyond) = (world.tokensAsked, world.isBeyond)
+        }
+
+        /// Those of the request, and then those of the job.
+        var attempts: [Attempt] { job?.attempts ?? report?.attempts ?? [] }
+
+        /// How long it took until there was an outcome.
+        var length: Duration { job?.end ?? caller?.after ?? .zero }
+    }
+
+    let plan: ForecastPlan
+    let shortest: Course
+    let longest: Course
+
+    /// Nil where the machine waits for what never comes.
+    init?(_ plan: ForecastPlan) {
+        // The highest number that is less than one in 53 bits.
+        guard let shortest = Self.course(plan, chance: 0), let longest = Self.course(plan, chance: .max)
+        else {
+            return nil
+        }
+        (self.plan, self.shortest, self.longest) = (plan, shortest, longest)
+    }
+
+    /// Whether both take the same way, with other waits.
+    var isOneCourse: Bool {
+        let (one, other) = (shortest.attempts, longest.attempts)
+        return one.count == other.count && zip(one, other).allSatisfy { $0.isLike($1) }
+            && shortest.job?.machine.state == longest.job?.machine.state
+            && shortest.job?.machine.end == longest.job?.machine.end
+            && shortest.caller?.status == longest.caller?.status
+            && shortest.caller?.code == longest.caller?.code
+    }
+
+    static func course(_ plan: ForecastPlan, chance: UInt64) -> Course? {
+        let world = ImaginedWorld(plan, chance: chance)
+        world.time.run {
+            let relay = Relay(ports: world.ports)
+            if plan.isKept {
+                world.end(Course(world, nil, nil, await ImaginedJob(plan, world, relay)))
+            } else {
+                await ask(plan, world, relay)
+            }
+        }
+        return world.course
+    }
+
+    private static func ask(_ plan: ForecastPlan, _ world: ImaginedWorld, _ relay: Relay) async {
+        let context = JobContext(
+            id: JobID(milliseconds: plan.wall, random: (1, 1)),
+            route: world.route,
+            method: plan.method,
+            target: "",
+            options: JobOptions(),
+            client: nil
+        )
+        let outcome: Outcome
+        switch await relay.beginCollecting(plan.request, context, world.vault) {
+        case .failure(let failure): outcome = Outcome(context, failure)
+        case .success(let execution):
+            execution.keeper = world
+            await execution.run()
+            execution.answerEnded(.whole)
+            outcome = execution.outcome
+        }
+        let caller = CallerAnswer(outcome, context, after: world.time.now())
+        var job: ImaginedJob?
+        if let past = world.kept { job = await ImaginedJob(plan, world, relay, context.memory, after: past) }
+        world.end(Course(world, caller, outcome.report, job))
+    }
+}
+
+extension Attempt {
+    /// Whether the other is the same but for its times.
+    fileprivate func isLike(_ other: Attempt) -> Bool {
+        upstream == other.upstream && status == other.status && failure?.kind == other.failure?.kind
+            && rule == other.rule && next?.name == other.next?.name
+            && heldBack.map(\.rule) == other.heldBack.map(\.rule)
+    }
+}
+
+/// The answer that the caller of a request gets.
+final class CallerAnswer: Sendable {
+    let status: Status
+    /// The code of the relay's own answer; nil where another made it.
+    let code: ProblemCode?
+    /// Why, in a sentence; nil of a success.
+    let detail: String?
+    /// The maker of the answer; nil is the relay.
+    let source: AnswerSource?
+    let outcome: OutcomeWord
+    let retryAfter: Duration?
+    let after: Duration
+
+    init(_ outcome: Outcome, _ context: JobContext, after end: Instant) {
+        after = Instant(nanoseconds: 0).duration(to: end)
+        self.outcome = OutcomeWord(outcome.report.source, isFailure: outcome.failure != nil)
+        guard outcome.answer == nil, let failure = outcome.failure else {
+            status = outcome.answer?.status ?? 502
+            source = outcome.report.source ?? .upstream
+            detail = outcome.failure?.detail
+            (code, retryAfter) = (nil, nil)
+            return
+        }
+        let problem = Problem(
+            failure,
+            route: context.route.name,
+            job: context.id,
+            tookAllTime: outcome.tookAllTime,
+            isRepeatable: context.method.isIdempotent
+        )
+        (status, code, detail, source) = (problem.status, problem.code, problem.detail, nil)
+        retryAfter = problem.retryAfter
+    }
+}

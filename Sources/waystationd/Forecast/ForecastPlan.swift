@@ -1,0 +1,121 @@
+import RelayBase
+import RelayJSON
+import RelayRoute
+
+/// A route of a configuration, a request and what becomes of its attempts, as they are imagined.
+struct ForecastPlan: Sendable {
+    let route: Route
+    /// Those that it may use, whose secrets are imagined.
+    let credentials: [CredentialDefinition]
+    let secrets: [SecretReference: Secret]
+    var series: ImaginedSeries
+    var method = Method.get
+    var isKeyed = false
+    /// Whether it is a kept job from its beginning.
+    var isKept = false
+    /// Milliseconds since 1970 UTC at which it begins.
+    let wall: Int64
+
+    init(
+        _ route: Route,
+        _ series: ImaginedSeries,
+        credentials: [CredentialDefinition] = [],
+        secrets: [SecretReference] = [],
+        wall: Int64
+    ) {
+        self.route = route
+        self.series = series
+        self.wall = wall
+        self.credentials = credentials
+        self.secrets = secrets.reduce(into: [:]) { $0[$1] = Secret("imagined") }
+        isKept = route.policy.delivery.mode == .durable
+        method = isKept ? .post : .get
+    }
+
+    /// The request as its caller sends it.
+    var request: HTTPRequest {
+        var fields = HeaderFields()
+        if isKeyed { fields.append("Idempotency-Key", "\"imagined\"") }
+        let hasBody = [Method.post, .put, .patch].contains(method)
+        if hasBody { fields.append("Content-Type", "application/json") }
+        return HTTPRequest(
+            method: method,
+            target: "",
+            fields: fields,
+            body: hasBody ? .bytes(Array("{}".utf8)) : .empty
+        )
+    }
+
+    /// An answer that the route takes for a success, as far as its rules say how one looks.
+    var good: HTTPResponse {
+        let policy = route.policy
+        let statuses = policy.success.statuses
+        let status: UInt16 =
+            statuses.contains(200)
+            ? 200 : statuses.codes.first ?? UInt16((statuses.classes.first ?? .success).rawValue) * 100
+        var body = JSONValue.object([])
+        for check in policy.success.require {
+            switch check.condition {
+            case .exists(true): body.put(.bool(true), at: check.pointer.tokens[...])
+            case .exists(false): break
+            case .equals(let value): body.put(value, at: check.pointer.tokens[...])
+            case .isOneOf(let values):
+                if let value = values.first { body.put(value, at: check.pointer.tokens[...]) }
+            }
+        }
+        if let pointer = policy.response.unwrap, body.value(at: pointer) == nil {
+            body.put(.object([]), at: pointer.tokens[...])
+        }
+        return answer(Status(rawValue: status), body)
+    }
+
+    /// The answer of a token endpoint with its token of that number.
+    func token(number: Int) -> HTTPResponse {
+        let name = route.policy.authentication?.credential
+        var terms = TokenAnswerTerms()
+        if case .oauth2(let settings)? = credentials.first(where: { $0.name == name })?.kind {
+            terms = settings.answer
+        }
+        var body = JSONValue.object([])
+        body.put(.string("imagined-\(number)"), at: terms.token.tokens[...])
+        return answer(200, body)
+    }
+
+    private func answer(_ status: Status, _ body: JSONValue) -> HTTPResponse {
+        var fields = HeaderFields()
+        let type = route.policy.success.contentTypes.first ?? "application/json"
+        fields.append("Content-Type", type)
+        let hasBody = !status.forbidsContent && method != .head
+        return HTTPResponse(
+            status: status,
+            fields: fields,
+            body: hasBody ? .bytes(body.encoded()) : .empty
+        )
+    }
+}
+
+extension JSONValue {
+    /// Puts a value where a pointer leads, through objects that are made for it; a number leads into a list.
+    fileprivate mutating func put(_ value: JSONValue, at tokens: ArraySlice<String>) {
+        guard let name = tokens.first else {
+            self = value
+            return
+        }
+        var inner = self[name] ?? .null
+        inner.put(value, at: tokens.dropFirst())
+        if Int(name) != nil, self[name] == nil {
+            self = .array([inner])
+            return
+        }
+        guard case .object(var members) = self else {
+            self = .object([Member(name, inner)])
+            return
+        }
+        if let place = members.firstIndex(where: { $0.name == name }) {
+            members[place].value = inner
+        } else {
+            members.append(Member(name, inner))
+        }
+        self = .object(members)
+    }
+}

@@ -1,0 +1,108 @@
+import RelayBase
+import RelayCore
+import RelayJobs
+import RelayRoute
+
+/// A kept job from its acceptance to its last line: the states are those of the store, the runs those of the relay.
+struct ImaginedJob: Sendable {
+    private(set) var machine: JobStateMachine
+    private(set) var attempts: [Attempt] = []
+    /// Of its last run.
+    private(set) var failure: Failure?
+    private(set) var status: Status?
+    /// When it came to its end, or to where nothing of its own leads on, since it all began.
+    private(set) var end = Duration.zero
+    /// The attempts that a job may have.
+    let maxAttempts: Int
+
+    /// Runs in a row that send nothing, at most: what such a job waits for does not come.
+    private static let idleRuns = 50
+
+    /// Runs a job to its end; with a `past` it goes on with a request that a rule has answered.
+    init(
+        _ plan: ForecastPlan,
+        _ world: ImaginedWorld,
+        _ relay: Relay,
+        _ memory: RouteMemory = RouteMemory(),
+        after past: PriorAttempts? = nil
+    ) async {
+        let (time, route) = (world.time, world.route)
+        let now = time.wallMilliseconds()
+        let request = plan.request
+        machine = JobStateMachine(
+            runAt: StoreClock.advance(now, by: past?.wait ?? .zero),
+            expiresAt: StoreClock.advance(now, by: route.policy.delivery.expiresAfter),
+            mayRepeat: route.mayRepeatAfterCrash(request.method, request.fields),
+            isDated: false,
+            isBlocked: false,
+            now: now
+        )
+        var options = JobOptions()
+        options.collectsAnswer = true
+        maxAttempts = route.policy.delivery.maxAttempts ?? route.policy.maxAttempts
+        if let past {
+            machine.inherit(past)
+            attempts = past.attempts
+        }
+        var (token, idle, notBefore) = (UInt64(0), 0, Instant(nanoseconds: 0))
+        while !machine.state.isTerminal, machine.state != .held, idle < Self.idleRuns {
+            var due = max(machine.runAt, time.wallMilliseconds())
+            if time.now() < notBefore { due = max(due, time.wallMilliseconds(of: notBefore)) }
+            if let expires = machine.expiresAt, expires <= due {
+                try? await time.sleep(until: time.instant(ofWall: expires))
+                _ = machine.expire(now: expires)
+                break
+            }
+            try? await time.sleep(until: time.instant(ofWall: due))
+            machine.wake(now: due)
+            token += 1
+            let begun = BegunAttempt(upstream: route.policy.upstreams[0].name, beganAt: due)
+            guard machine.claim(token: token, begun, now: due) else { break }
+            let context = JobContext(
+                id: JobID(milliseconds: plan.wall, random: (1, 1)),
+                route: route,
+                method: request.method,
+                target: request.target,
+                options: options,
+                client: nil,
+                memory: memory,
+                history: history(time)
+            )
+            let run = await relay.deliver(request, context: context, vault: world.vault)
+            settle(run, token, time.wallMilliseconds())
+            idle = run.attempts.isEmpty ? idle + 1 : 0
+            if case .requeued(let wait, let reason) = run.ending {
+                let soonest = time.now().advanced(by: max(wait, .milliseconds(1)))
+                notBefore = max(run.hold?.until ?? soonest, soonest)
+                if reason == .credentials { break }
+            }
+        }
+        end = Instant(nanoseconds: 0).duration(to: time.now())
+    }
+
+    private mutating func settle(_ run: Delivery, _ token: UInt64, _ now: Int64) {
+        attempts += run.attempts
+        (failure, status) = (run.failure, run.answer?.status)
+        _ = machine.settle(
+            token: token,
+            run.ending,
+            attempts: UInt32(clamping: run.attempts.count),
+            spent: UInt32(clamping: run.attempts.count { $0.isSpent }),
+            kind: run.failure?.kind,
+            isUncertain: run.isUncertain,
+            now: now
+        )
+    }
+
+    /// As the run of a claimed job takes it from the store.
+    private func history(_ time: ImaginedTime) -> JobHistory {
+        var history = JobHistory()
+        history.attempts = Int(machine.attempts)
+        history.spentAttempts = Int(machine.spentAttempts)
+        history.isInDoubt = machine.isInDoubt
+        history.dueAt = machine.runAt
+        history.deadline = machine.expiresAt.map { time.instant(ofWall: $0) }
+        for attempt in attempts { history.count(attempt) }
+        return history
+    }
+}
