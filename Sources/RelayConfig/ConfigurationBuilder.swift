@@ -94,17 +94,20 @@ extension RouteDraft {
         policy.response.locationPrefix = policy.response.locationPrefix.map { _ in "/r/\(name)/" }
         let rules = (staleToken.map { [$0] } ?? []) + (recovery ?? [])
         policy.recovery = rules.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
-        policy.deliversLater = recovery == nil || keepsWithoutDelivery
+        let onlyTells = recovery.map { !$0.isEmpty && $0.allSatisfy(\.reports) } ?? true
+        policy.deliversLater = onlyTells || keepsWithoutDelivery
         policy.limits.body = limits.maxResponseBody
         return policy
     }
 
     /// Whether a rule keeps requests, and none below it says how they are delivered.
     private var keepsWithoutDelivery: Bool {
-        guard let recovery, let first = recovery.firstIndex(where: { $0.respond?.and == .keep }) else {
+        guard let recovery,
+            let first = recovery.firstIndex(where: { $0.respond?.and == .keep && !$0.reports })
+        else {
             return false
         }
-        return !recovery[first...].contains { $0.retry != nil }
+        return !recovery[first...].contains { $0.retry != nil && !$0.reports }
     }
 }
 
@@ -126,6 +129,7 @@ extension RuleDraft {
         }
         var rule = RecoveryRule(name: name, on: on, action: action)
         rule.keepsRequest = respond?.and == .keep
+        rule.reports = reports
         return rule
     }
 }

@@ -83,6 +83,17 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         Data: by, where somebody resumed it.
         Mark: Resumed
         """
+    case routeClosed = """
+        route.closed
+        A route sends nothing until the end of a planned window.
+        Data: until.
+        Mark: Closed as planned
+        """
+    case routeOpened = """
+        route.opened
+        A planned window is over, and the route goes on.
+        Mark: Open again
+        """
     case routeBreaker = """
         route.breaker
         The breaker of an upstream has opened, stays open after a probe, or has closed; state tells which.

@@ -10,7 +10,8 @@ package struct JobFilter: Hashable, Sendable {
     package var reason: WaitReason?
     /// Why it is over.
     package var end: EndReason?
-    /// The routes that are paused: their queued jobs, which store no reason, match the reason `route_paused` too.
+    /// The routes that are paused, or closed, as the reason is: their queued jobs, which store no reason, match the reasons
+    /// `route_paused` and `route_closed` too.
     ///
     /// Empty where only jobs are meant that a pause holds.
     package var pausedRoutes: Set<String> = []
@@ -77,8 +78,9 @@ package struct JobFilter: Hashable, Sendable {
 }
 
 extension JobFilter {
-    /// Whether a job without a stored reason waits for a paused route, and the filter asks for that.
+    /// Whether a job without a stored reason waits for a route that sends nothing, and the filter asks for that.
     package func isPaused(_ state: JobState, _ route: String) -> Bool {
-        reason == .routePaused && (state == .queued || state == .retrying) && pausedRoutes.contains(route)
+        (reason == .routePaused || reason == .routeClosed) && (state == .queued || state == .retrying)
+            && pausedRoutes.contains(route)
     }
 }

@@ -68,6 +68,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
     case throttled = 10
     case networkConstrained = 11
     case routeRemoved = 12
+    case routeClosed = 13
 
     /// The word of the API, the commands and the journal.
     package var name: String {
@@ -84,6 +85,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
         case .throttled: "throttled"
         case .networkConstrained: "network_constrained"
         case .routeRemoved: "route_removed"
+        case .routeClosed: "route_closed"
         }
     }
 }

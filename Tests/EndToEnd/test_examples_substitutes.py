@@ -44,6 +44,29 @@ class Stale(ExampleTest):
         self.assertEqual(self.relay.curl("/r/rates/eur")["Waystation-Source"], "stale")
 
 
+class Closed(ExampleTest):
+    def test_a_closed_route_keeps_jobs_and_has_a_placeholder(self):
+        relay = self.example("closed")
+        got = relay.curl("/r/ledger/x")
+        self.assertEqual((got.status, got.json()), (200, {"closed": True}))
+        self.assert_timeline(relay, got, ("route_closed", "respond"), source="placeholder", outcome="placeholder")
+        got = relay.ask("GET", "/r/ledger/x", [("Prefer", "respond-async")])
+        self.assertEqual((got.status, relay.job(got)["blocker"]["reason"]), (202, "route_closed"))
+        self.assertEqual(self.first.requests, [])
+
+
+class Report(ExampleTest):
+    def test_all_three_tell_and_the_old_rule_answers(self):
+        relay = self.example("report")
+        self.first.on("/x", *[answer(500)] * 2, answer(503))
+        for _ in range(3):
+            got = relay.curl("/r/orders/x")
+            self.assertEqual((got.status, got.json(), got["Waystation-Source"]), (200, {"orders": []}, "placeholder"))
+        self.assertEqual(len(self.first.requests), 3)
+        reporting = ask(relay.control, "GET", "/v1/routes/orders").json()["reporting"]
+        self.assertEqual([each["name"] for each in reporting], ["circuit_breaker", "rate_limit", "new"])
+
+
 class Placeholder(ExampleTest):
     # clauses: UC-04, N-14
     def test_the_placeholder_depends_on_the_failure_and_is_marked(self):

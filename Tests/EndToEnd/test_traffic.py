@@ -132,7 +132,7 @@ class Traffic(DurableTest):
         relay.ask("GET", "/r/up/x")
         self.assertEqual(told["ordinary_path"]["reason"], "limits")
         text = self.command(relay, "limits", "up")
-        self.assertIn("none is passed through: the route or its callers are bounded by rate or number", text)
+        self.assertIn("none is passed through: the route or its callers are bounded by rate, number or planned windows", text)
         for words in ("0 of 7 taken, 0 of 9 places", "of a window of 7", "open since", "probed at", "6 attempts may begin now"):
             self.assertIn(words, text)
 

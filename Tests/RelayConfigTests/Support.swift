@@ -4,8 +4,18 @@ import RelayConfig
 /// Accounts that exist on no machine in particular.
 let testAccounts = AccountResolver(
     user: { name in ["root": 0, "www-data": 33, "ledger": 1001][name] },
-    group: { name in ["root": 0, "adm": 4, "waystation": 990][name] }
+    group: { name in ["root": 0, "adm": 4, "waystation": 990][name] },
+    zoneFile: { name in ["Europe/Berlin": testZone, "Broken/Zone": Array(testZone.dropLast(9))][name] }
 )
+
+/// A file of the tz database without changes on record.
+private let testZone: [UInt8] = {
+    let head = { (types: UInt8) in
+        Array("TZif2".utf8) + [UInt8](repeating: 0, count: 34) + [types] + [0, 0, 0, 1]
+    }
+    let type: [UInt8] = [0, 0, 14, 16, 0, 0, 0]
+    return head(1) + type + head(1) + type + Array("\nCET-1CEST,M3.5.0,M10.5.0/3\n".utf8)
+}()
 
 /// 2026-11-20T00:00:00Z.
 let testSeconds: Int64 = 1_795_132_800

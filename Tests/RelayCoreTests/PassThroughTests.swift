@@ -18,7 +18,7 @@ struct PassThroughTests {
         "timeouts": "attempt, total and idle bound the exchange; connect is the ordinary path's",
         "concurrency": "a free permit is taken",
         "traffic": "asked for leave, and told; with a rate: ordinary",
-        "callers": "asked for each caller",
+        "closed": "ordinary", "callers": "asked for each caller",
         "maxAttempts": "one attempt is always allowed",
         "request": "headers and query compiled; wrap: ordinary",
         "idempotency": "a generated key is among the route's own lines; a caller's: ordinary",

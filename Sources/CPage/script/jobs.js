@@ -94,7 +94,7 @@ function showJobs(values, { list, count, routes = [] }) {
   const isWhole = !values.cursor && !list.next;
   // Another list begins at its beginning.
   const to = change => go(query("/jobs", { ...filter, order: values.order, sort: values.sort, ...change }));
-  const paused = routes.filter(route => route.pause
+  const paused = routes.filter(route => pauseText(route)
     && list.jobs.some(job => job.route === route.name && !isOver(job)));
   const bulk = bulkFilter(values);
   // Those of jobs on other pages are not known.

@@ -1,9 +1,9 @@
 // What holds a route back, in the words of `waystation limits`.
 
-// Pause of a route as `waystation routes` tells it.
+// Pause of a route, or its planned window, as `waystation routes` tells it.
 function pauseText(route) {
   const pause = route.pause;
-  if (!pause) return null;
+  if (!pause) return route.closed_until ? `closed until ${moment(route.closed_until)}, as planned` : null;
   return joined("", "paused", pause.until && ` until ${moment(pause.until)}`, pause.reason && `: ${pause.reason}`,
     pause.rule && ` (rule "${pause.rule}")`);
 }
@@ -43,6 +43,9 @@ function rateLimitText(route) {
   if (route.turns_left === undefined) return null;
   return `${plural(route.turns_left, "attempt")} may begin now${route.next_turn_at ? `, the next at ${moment(route.next_turn_at)}` : ""}`;
 }
+
+const reportsText = ({ reporting = [] }) => joined("; ", ...reporting.map(({ name, would_have: count }) =>
+  `${name} would have acted ${plural(count, "time")}`));
 
 // As `waystation limits` tells it.
 const failureText = ({ kind, at, detail }) => `${kind} at ${moment(at)}: ${detail}`;

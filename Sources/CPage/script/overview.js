@@ -32,7 +32,8 @@ function showDaemon(status) {
         storage.max_bytes && meter(storage.used_bytes, storage.max_bytes)]],
       ...[["Memory", memory], ["Spool", spool]].map(([title, { used_bytes: used, limit_bytes: limit }]) =>
         [title, [`${bytes(used)} of ${bytes(limit)} `, meter(used, limit)]]),
-      ["Shedding", shedding.level ? `level ${shedding.level}, ${shedding.refused} refused` : shedding.refused
+      ["Shedding", shedding.would_have_refused !== undefined ? `reports; ${shedding.would_have_refused} would have been refused`
+        : shedding.level ? `level ${shedding.level}, ${shedding.refused} refused` : shedding.refused
         ? `none, ${shedding.refused} refused earlier` : "none"],
       ["Journal", journal.lost_records ? `${journal.lost_records} lost` : "takes all records"],
       ["Network", status.constrained ? "constrained" : "not constrained"],

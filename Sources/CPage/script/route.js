@@ -54,6 +54,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
         ["Jobs", Object.values(route.jobs).some(Boolean)
           ? Object.entries(given(route.jobs)).map(([state, count], index) =>
             [index ? ", " : "", jobsOf(name, { state }, `${count} ${state}`)]) : "none"],
+        ["Reports", reportsText(route) || null],
         ["Oldest job", route.oldest_job_at && ageOfOldest(route) + " old"],
         ["Next attempt", route.next_attempt_at && comingText(route.next_attempt_at)],
       ])),
@@ -62,7 +63,7 @@ function showRoute(name, { troubles, route, status = {}, history, shape = { rows
         kind === "none" ? "none: not tried, or not failed" : jobsOf(name, { failure_kind: kind }, kind))),
     route.rules && section("rules", "Its rules, in the order they are read",
       route.rules.length ? table("Rules", ["Rule", "On", "Does", "Attempts at most.n", "Acted.n"], route.rules.map((rule, key) =>
-        ({ key, cells: [rule.name, rule.on.join(", "), spaced(rule.action), rule.max_attempts ?? "–", grouped(rule.acted)] })))
+        ({ key, cells: [rule.name, rule.on.join(", "), spaced(rule.action), rule.max_attempts ?? "–", rule.reports ? "reports" : grouped(rule.acted)] })))
         : h("p", "It has none: what a request meets is one attempt.")),
     glossary([["route", route.state], ["failure", failure?.kind],
       ["credential", credential?.state !== "valid" && credential?.state]], name),

@@ -16,7 +16,7 @@ async function readRoutes(signal) {
   return roster.routes;
 }
 
-const STATES = ["failing", "unconfigured", "degraded", "paused", "busy", "ok"];
+const STATES = ["failing", "unconfigured", "degraded", "paused", "route_closed", "busy", "ok"];
 const credentialOf = ({ credential }, credentials) => credential && (credentials.get(credential)?.state || "not fetched");
 
 // Each column by its name: its title and class, the value that it is sorted by, without which it has nothing to tell, and

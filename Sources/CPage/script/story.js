@@ -78,7 +78,8 @@ function attemptEntry(attempt) {
   if (attempt.resent) notes.push("sent once more: the upstream had closed the kept connection");
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
   for (const held of attempt.held_back || []) {
-    notes.push(`rule "${held.rule}"${held.rule === attempt.rule ? "" : " did not act"}: ${held.reason}`);
+    notes.push(held.reason.startsWith("would have ") ? `${held.rule} ${held.reason}`
+      : `rule "${held.rule}"${held.rule === attempt.rule ? "" : " did not act"}: ${held.reason}`);
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {

@@ -4,8 +4,8 @@
 const LOOKS = {
   good: "ok serving succeeded valid closed",
   bad: "failing dead open full stalled gone refused expired reload_failed",
-  still: "paused held",
-  warn: "degraded busy probing retrying forced_open forced_closed unconfigured draining refreshing cancelled",
+  still: "paused route_closed held",
+  warn: "degraded busy probing retrying forced_open forced_closed would_be_open unconfigured draining refreshing cancelled",
 };
 const lookOf = word => Object.keys(LOOKS).find(look => LOOKS[look].split(" ").includes(word)) || "plain";
 const badge = (kind, word) => word

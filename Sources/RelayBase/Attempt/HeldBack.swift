@@ -55,6 +55,8 @@ public struct HeldBack: Sendable, Equatable {
         case noRuleRepeats
         /// The rule has answered, and the request does not go on as a kept job.
         indirect case notKept(Reason)
+        /// The rule, or the part of the route's traffic, only tells what it would have done.
+        case reported(String)
         /// The reason in the words of a record on disk.
         case recorded(String)
 
@@ -90,6 +92,7 @@ public struct HeldBack: Sendable, Equatable {
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
             case .noRuleRepeats: "no rule of the route would send it again"
             case .notKept(let reason): "not kept: " + reason.shortText
+            case .reported(let what): "would have \(what) (mode report)"
             case .recorded(let text): text
             }
         }
@@ -101,5 +104,22 @@ extension HeldBack.Reason {
     package var shortText: String {
         let prefix = "not repeated: "
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    }
+}
+
+extension Attempt.Next {
+    /// The decision of a rule that only tells, behind "would have".
+    package var would: String {
+        switch self {
+        case .retry(let wait): "sent it again after \(DurationText.text(wait))"
+        case .refreshCredentials: "fetched a new credential and sent it again"
+        case .failover(let upstream): "sent it to \(upstream ?? "another upstream")"
+        case .respond(let source), .respondAndKeep(let source): "answered with the \(source.rawValue)"
+        case .quickRecovery: "taken it for a success"
+        case .fail: "ended it with the failure"
+        case .deadLetter: "given it up"
+        case .pauseRoute: "paused the route"
+        case .hold: "put it aside"
+        }
     }
 }

@@ -51,7 +51,7 @@ extension Failure {
         case .httpResponseTimeout: sent == .neverSent
         case .preparation, .credentialsFailed, .overloaded, .connectionLimitReached, .destinationIPProhibited,
             .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited, .networkConstrained,
-            .storedBodyCorrupt,
+            .routeClosed, .storedBodyCorrupt,
             .storedBodyUnread,
             .attemptUnrecorded:
             true
@@ -73,7 +73,9 @@ extension Failure {
 
 extension Failure {
     /// Whether the relay itself held the attempt back, for a reason that is the route's and not the job's.
-    package var isHold: Bool { sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited) }
+    package var isHold: Bool {
+        sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited || kind == .routeClosed)
+    }
 
     /// Whether nothing was sent by a rule of the relay's own, which says nothing of the upstream or of the request.
     package var isOwnRefusal: Bool { isHold || sent == .neverSent && kind == .networkConstrained }

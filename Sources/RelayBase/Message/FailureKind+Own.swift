@@ -184,6 +184,12 @@ extension FailureKind {
             constrained for all of the request's time.
             Do: See why it counts as constrained: waystation constrained
             """
+        case routeClosed = """
+            route_closed
+            The route is closed at this time, as planned, so nothing was sent.
+            Causes: A window of the route's closed.
+            Do: Wait as Retry-After says, or have requests kept; give the route a rule on route_closed that responds.
+            """
         case credentialsFailed = """
             credentials_failed
             The route's credential could not be obtained, so nothing was sent; or the upstream refuses even a new one.

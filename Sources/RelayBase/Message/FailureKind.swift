@@ -95,6 +95,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let rateLimited = FailureKind(.rateLimited)
     /// The network is constrained, and the request or its route sends nothing then.
     public static let networkConstrained = FailureKind(.networkConstrained)
+    /// The route is closed at this time, as planned.
+    public static let routeClosed = FailureKind(.routeClosed)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureKind(.credentialsFailed)
     /// The job's time was up.

@@ -29,7 +29,7 @@ struct CivilDate {
             && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
     }
 
-    private static func daysInMonth(_ month: Int, year: Int) -> Int {
+    static func daysInMonth(_ month: Int, year: Int) -> Int {
         switch month {
         case 4, 6, 9, 11: 30
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -42,7 +42,7 @@ struct CivilDate {
     // (153 m + 2) / 5, and the year of a day is found by taking the leap days off.
     private static let daysToEpoch: Int64 = 719_468
 
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
         let shiftedYear = Int64(month <= 2 ? year - 1 : year)
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
         let yearOfEra = shiftedYear - era * 400

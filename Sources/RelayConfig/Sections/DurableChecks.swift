@@ -14,7 +14,8 @@ extension RouteCheck {
     ///
     /// No answer stands in for that to a job which is kept.
     func endsEverything(_ rule: JSONNode) -> Bool {
-        rule.matchesAny && (rule["respond"] == nil ? rule.isFinal : !rule.isStale && !isDurable)
+        !rule.reports && rule.matchesAny
+            && (rule["respond"] == nil ? rule.isFinal : !rule.isStale && !isDurable)
     }
 
     /// Reports a durable route whose rules give a job up as soon as its upstream is down.
@@ -22,7 +23,8 @@ extension RouteCheck {
         let refused = Failure(.connectionRefused, sent: .neverSent, "")
         guard isDurable,
             !list.elements.contains(where: { rule in
-                rule["respond"] == nil && rule["refresh_credentials"] == nil && rule.matches(refused)
+                !rule.reports && rule["respond"] == nil && rule["refresh_credentials"] == nil
+                    && rule.matches(refused)
             })
         else { return }
         reading.warn(

@@ -136,6 +136,9 @@ extension ConfigurationTable {
                     + "most a quarter of concurrency.max_requests of their route at once. Last good answers are let go, "
                     + "unless only the bodies in limits.memory are many, for which only the less urgent is refused."
             }
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells what it would have refused; last good answers are let go all the same."
+            }
             Field("max_resident", .size(16 << 20...1 << 40), \.maxResident) {
                 "Resident memory of the process from which on it is short. Without the key seven eighths of the "
                     + "machine's memory, or of what the unit may use (MemoryMax=) where that is less."

@@ -31,6 +31,10 @@ extension ConfigurationTable {
                 "The failures it acts on: statuses, classes, kinds, the groups connection, timeout, dns, tls and "
                     + "protocol, \"any\", and \"exhausted\" when nothing above it has anything left."
             }
+            Field("mode", .mode, \.reports) {
+                "Whether the rule acts, or only tells what it would have done: then the rules below it are read as if it were "
+                    + "not there, and on a route whose rules all do so kept jobs are delivered as on one without rules."
+            }
             Field("retry", retry.kind, \.retry) { "Wait and send again." }
             Field("refresh_credentials", refresh.kind, \.refreshes) {
                 "Fetch a new credential and send again."

@@ -41,7 +41,7 @@ extension RouteCheck {
 
     /// The rule that sends again after such a failure, where it leaves `methods` at what spares a POST without a key.
     private func sparing(for failure: Failure) -> (index: Int, action: String)? {
-        for (index, rule) in rules.elements.enumerated() where rule.matches(failure) {
+        for (index, rule) in rules.elements.enumerated() where !rule.reports && rule.matches(failure) {
             if let action = ["retry", "failover"].first(where: { rule[$0] != nil }) {
                 return rule[action]?.value["methods"] == nil ? (index, action) : nil
             }

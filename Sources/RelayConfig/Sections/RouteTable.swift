@@ -80,6 +80,11 @@ extension ConfigurationTable {
                     + "the place of each. A request's own Waystation-Constrained counts where it sends less. A change while "
                     + "an attempt is under way changes nothing of it; a reload applies to what waits for the network."
             }
+            Field("closed", closedTimes, \.policy.closed) {
+                "When the route sends nothing, as planned: kept jobs wait until a window is over and lose no attempt, and "
+                    + "requests fail with route_closed, which rules may answer as they answer breaker_open, or are answered "
+                    + "503 with a Retry-After of the rest of the time. What is under way goes on."
+            }
             Field("signing", signing, \.policy.signing) {
                 "How requests are signed; without the key they are not."
             }

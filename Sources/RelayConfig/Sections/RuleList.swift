@@ -34,8 +34,14 @@ extension JSONNode {
 
     private var hasDurableAction: Bool { JSONNode.durableActions.contains { self[$0] != nil } }
 
+    /// Whether a rule only tells what it would do.
+    var reports: Bool { self["mode"]?.value.text == ControlMode.report.rawValue }
+
     /// The action of a rule that ends a request that waits for its answer with its failure.
-    var failingAction: String? { (["fail"] + JSONNode.durableActions).first { self[$0] != nil } }
+    var failingAction: String? {
+        if reports { return nil }
+        return (["fail"] + JSONNode.durableActions).first { self[$0] != nil }
+    }
 
     /// Whether a rule ends every failure it matches, of whatever request.
     var isFinal: Bool { failingAction != nil }
@@ -44,10 +50,10 @@ extension JSONNode {
     var isStale: Bool { self["respond"]?.value["as"]?.value.text == "stale" }
 
     /// Whether a rule responds, and with more than what may have been kept.
-    var isAnswer: Bool { self["respond"] != nil && !isStale }
+    var isAnswer: Bool { self["respond"] != nil && !isStale && !reports }
 
     /// Whether a rule answers a request and keeps it.
-    var keeps: Bool { self["respond"]?.value["and"]?.value.text == "keep" }
+    var keeps: Bool { self["respond"]?.value["and"]?.value.text == "keep" && !reports }
 
     /// The failures on which a rule acts, as far as they are words that are known.
     private var words: [String] { self["on"]?.value.elements.compactMap(\.text) ?? [] }

@@ -44,6 +44,10 @@ extension ConfigurationTable {
             of: BreakerSettings()
         ) {
             Field("enabled", .boolean, \.isEnabled) { "Whether there is one." }
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells what it would have done: everything is sent, it sees nothing of what it "
+                    + "would have stopped, and a request that it would have sent as a probe is one."
+            }
             Field("failure_ratio", .number(0.01...1), \.failureRatio) {
                 "Share of failures among the attempts that are judged at which it opens."
             }
@@ -99,6 +103,9 @@ extension ConfigurationTable {
         Section("retry_budget", "How much of the route's load its retries may be.", of: RetryBudgetSettings())
         {
             Field("enabled", .boolean, \.isEnabled) { "Whether there is one." }
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells what it would have done; a retry beyond it goes, and counts for nothing."
+            }
             Field("budget_percent", .integer(0...100), \.percent) {
                 "Retries that failed or are under way, in percent of the route's other attempts; of the last ten seconds."
             }
@@ -116,6 +123,9 @@ extension ConfigurationTable {
             of: WindowSettings()
         ) {
             Field("enabled", .boolean, \.isEnabled) { "Whether that changes." }
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells which attempts would have waited."
+            }
             Field("initial", .integer(1...65_536), \.initial) {
                 "Where it begins; without the key with concurrency.max_requests."
             }
@@ -149,6 +159,9 @@ extension ConfigurationTable {
             of: RateLimitSettings(maxRequests: 1, per: .seconds(1))
         ) {
             rateFields(of: "Attempts", \.maxRequests, \.per)
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells which attempts would have waited, or been refused."
+            }
             Field("burst", .integer(1...1_000_000), \.burst) {
                 "Attempts that may follow each other at once. Without the key one, so that an upstream that counts "
                     + "strictly never sees more than max_requests in any \"per\": they are spread over it. After a pause as "
@@ -167,5 +180,18 @@ extension ConfigurationTable {
             "\(counted) in each \"per\"."
         }
         Field("per", .duration(.milliseconds(1) ... .seconds(86_400)), per) { "What they are counted in." }
+    }
+}
+
+/// Whether a part acts.
+enum ControlMode: String, CaseIterable {
+    case enforce
+    case report
+}
+
+extension ValueKind where Value == Bool {
+    /// Whether a part only tells what it would do.
+    static var mode: ValueKind {
+        ValueKind<ControlMode>.word().map({ $0 == .report }, back: { $0 ? .report : .enforce })
     }
 }

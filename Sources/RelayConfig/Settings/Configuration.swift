@@ -55,6 +55,8 @@ extension Limits {
     /// The refusal of new work while memory is short.
     package struct Shedding: Sendable {
         package var isEnabled = true
+        /// Whether it only tells what it would do.
+        package var reports = false
         /// Bytes; nil is seven eighths of what there is.
         package var maxResident: Int?
     }

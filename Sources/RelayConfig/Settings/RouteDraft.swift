@@ -25,7 +25,8 @@ extension RouteDraft {
     /// or `auth` says otherwise.
     var staleToken: RuleDraft? {
         let rules = recovery ?? []
-        guard auth?.refreshesOn401 == true, !rules.contains(where: { $0.refreshes != nil }) else {
+        guard auth?.refreshesOn401 == true, !rules.contains(where: { $0.refreshes != nil && !$0.reports })
+        else {
             return nil
         }
         var rule = RuleDraft()
@@ -93,6 +94,8 @@ struct RuleDraft {
     var respond: RespondDraft?
     /// An action that stops a job.
     var ending: RecoveryRule.Action?
+    /// Whether it only tells what it would do.
+    var reports = false
 }
 
 struct RetryDraft {

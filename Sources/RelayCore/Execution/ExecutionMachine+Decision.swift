@@ -170,7 +170,9 @@ extension ExecutionMachine {
     var firstStep: Step { program == nil ? afterPreparation : .prepare }
 
     var afterPreparation: Step {
-        context.route.isWithoutTraffic && context.constrainedUse <= .light ? afterGrant : .grant
+        let route = context.route
+        return route.isWithoutTraffic && context.constrainedUse <= .light && route.policy.closed == nil
+            ? afterGrant : .grant
     }
 
     var afterGrant: Step { context.route.policy.authentication == nil ? .send : .token }

@@ -243,7 +243,9 @@ extension ExecutionMachine {
     ///
     /// Where the gate of the route says when, the job that waited longest is the next, unless others go on.
     private func requeued(_ reason: WaitReason?) -> Settlement.Ending {
-        let hasGate = reason == .credentials || reason == .breakerOpen || reason == .rateLimited
+        let hasGate =
+            reason == .credentials || reason == .breakerOpen || reason == .rateLimited
+            || reason == .routeClosed
         return .requeued(after: hold?.pause ?? (hasGate ? .zero : .seconds(1)), reason)
     }
 

@@ -257,6 +257,8 @@ extension ExecutionMachine {
         guard case .grant = step else { return }
         self.hold = hold
         let failure = hold.failure(moment.now)
+        // No upstream of a route that is closed is sent anything, so that a kept job need not ask.
+        if hold.reason == .routeClosed, isDelivery { return waitFor(failure, moment) }
         let leadsElsewhere = !context.route.failovers(when: hold.reason).isEmpty
         if !hold.mayBeWaitedFor || hold.reason == .throttled || leadsElsewhere, waits(moment) {
             decide(failure, moment)

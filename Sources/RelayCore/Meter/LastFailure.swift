@@ -20,7 +20,8 @@ extension FailureKind {
     /// Whether it tells of the upstream that an attempt was meant for, and not of what kept the attempt from it.
     package var tellsOfUpstream: Bool {
         switch self {
-        case .breakerOpen, .rateLimited, .networkConstrained, .overloaded, .credentialsFailed, .preparation,
+        case .breakerOpen, .rateLimited, .networkConstrained, .routeClosed, .overloaded, .credentialsFailed,
+            .preparation,
             .cancelled,
             .clientGone, .httpRequestError, .interrupted:
             false

@@ -1,4 +1,5 @@
 package import RelayBase
+package import RelayRoute
 
 /// The part of a route's figures that is told but seldom: what failed, what the rules did, and how the route is doing.
 package struct RouteAccount: Sendable {
@@ -15,6 +16,8 @@ package struct RouteAccount: Sendable {
     package private(set) var recoveries: [RecoveryName: UInt64] = [:]
     /// How often each upstream's breaker has opened, or closed.
     package private(set) var breakerMoves: [BreakerMove: UInt64] = [:]
+    /// How often each rule, and each part of the route's traffic, that only tells would have acted.
+    package private(set) var wouldHave: [String: UInt64] = [:]
     /// Failures whose retry the route's budget kept back.
     package private(set) var budgetSpent: UInt64 = 0
 
@@ -62,6 +65,9 @@ package struct RouteAccount: Sendable {
 
     /// Takes up an attempt whose job is over, or waits.
     mutating func count(_ attempt: Attempt) {
+        for held in attempt.heldBack {
+            if case .reported = held.reason { RouteAccount.count(held.rule, in: &wouldHave) }
+        }
         if let failure = attempt.failure {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
             let code = FailureCode(failure)
@@ -79,6 +85,13 @@ package struct RouteAccount: Sendable {
                 in: &recoveries
             )
         }
+    }
+
+    /// How often each rule and each part that only tells would have acted, those that have not included.
+    package func wouldHave(_ route: Route) -> [(name: String, count: UInt64)] {
+        let parts = TrafficParts.names.filter { route.reporting.contains($0.part) }.map(\.name)
+        let rules = route.deliveryRules.filter(\.reports).map(\.name)
+        return (parts + rules).map { ($0, wouldHave[$0] ?? 0) }
     }
 
     private mutating func note(_ failure: Failure, of attempt: Attempt) {

@@ -40,7 +40,7 @@ package struct RouteHealth: Sendable {
         guard report.state.isTerminal else {
             // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
             if isUpstreamsDoing, let failure = report.attempts.last?.failure, !failure.isCallers,
-                failure.kind != .overloaded, failure.kind != .networkConstrained
+                failure.kind != .overloaded, failure.kind != .networkConstrained, failure.kind != .routeClosed
             {
                 note(failure, wall)
                 add(isStandIn: false, answered(), wall)
@@ -57,9 +57,9 @@ package struct RouteHealth: Sendable {
             consecutiveFailures = 0
             counts.good += 1
         default:
-            // That there was no room, or no network, says nothing about the upstream either.
+            // That there was no room, no network or no time for it, says nothing about the upstream either.
             let kind = report.failure?.kind
-            if isUpstreamsDoing, kind != .overloaded, kind != .networkConstrained {
+            if isUpstreamsDoing, kind != .overloaded, kind != .networkConstrained, kind != .routeClosed {
                 took(isStandIn: false, answered(), wall)
             }
         }

@@ -19,8 +19,8 @@ extension RecoveryMachine {
         _ decision: Decision,
         _ failure: Failure,
         _ situation: Situation
-    ) -> Decision {
-        guard rule.keepsRequest else { return decide(rule, index, .respond(source), decision) }
+    ) -> Decision? {
+        guard rule.keepsRequest, !rule.reports else { return decide(rule, index, .respond(source), decision) }
         switch prospect(failure, situation) {
         case .due(let wait, let resending):
             keepsAfter = wait

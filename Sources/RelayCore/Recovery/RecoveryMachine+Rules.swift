@@ -34,9 +34,9 @@ extension RecoveryMachine {
                     held(rule, .notRetryable)
                     continue
                 }
-                guard rule.on.matches(failure, isExhausted: isExhausted) else {
+                guard rule.on.matches(failure, isExhausted: isExhausted), failure.kind != .routeClosed else {
                     held(rule, .leftAlone)
-                    isExhausted = true
+                    if !rule.reports { isExhausted = true }
                     continue
                 }
                 let at = situation.now.advanced(by: wait(policy, index, failure, situation))
@@ -47,59 +47,81 @@ extension RecoveryMachine {
                     let reason = spent(policy, index) ?? obstacle(failure, policy.methods, later)
                         ?? lateness(at, situation) ?? spentBudget(situation)
                 else {
-                    return decide(
-                        rule,
-                        index,
-                        .retry(after: situation.now.duration(to: at)),
-                        .retry(at: at)
-                    )
+                    if !isDurable, !situation.hasBudget, !rule.reports { reported(.budget) }
+                    let next = Attempt.Next.retry(after: situation.now.duration(to: at))
+                    if let decision = decide(rule, index, next, .retry(at: at)) { return decision }
+                    continue
                 }
                 held(rule, reason)
-                isExhausted = true
+                if !rule.reports { isExhausted = true }
             case .refreshCredentials(let maxTimes):
                 guard
                     let reason = spentRefreshes(maxTimes, index, situation)
                         ?? obstacle(failure, .idempotentOrKeyed, situation)
-                else { return decide(rule, index, .refreshCredentials, .refreshCredentials) }
+                else {
+                    if let decision = decide(rule, index, .refreshCredentials, .refreshCredentials) {
+                        return decision
+                    }
+                    continue
+                }
                 held(rule, reason)
-                isExhausted = true
+                if !rule.reports { isExhausted = true }
             case .failover(let target, let methods):
                 guard
                     let reason = unavailable(target, situation)
                         ?? obstacle(failure, methods, situation)
                 else {
+                    let next = Attempt.Next.failover(to: route.policy.upstreams[target].name)
+                    guard let decision = decide(rule, index, next, .failover) else { continue }
                     upstream = target
-                    return decide(rule, index, .failover(to: route.policy.upstreams[target].name), .failover)
+                    return decision
                 }
                 held(rule, reason)
-                isExhausted = true
+                if !rule.reports { isExhausted = true }
             case .respond(let canned):
-                return respond(rule, index, canned.source, .respond(canned), failure, situation)
-            case .respondStale:
-                if situation.hasStale {
-                    return respond(rule, index, .stale, .respondStale, failure, situation)
+                let decision = Decision.respond(canned)
+                if let decision = respond(rule, index, canned.source, decision, failure, situation) {
+                    return decision
                 }
-                held(rule, .nothingKept)
+            case .respondStale:
+                guard situation.hasStale else {
+                    held(rule, .nothingKept)
+                    continue
+                }
+                if let decision = respond(rule, index, .stale, .respondStale, failure, situation) {
+                    return decision
+                }
             case .consult(let strategy, _):
                 consulted = (index, failure, isExhausted)
                 return .consult(strategy)
-            case .fail: return decide(rule, index, .fail, .fail)
-            case .deadLetter: return decide(rule, index, .deadLetter, .deadLetter)
+            case .fail: if let decision = decide(rule, index, .fail, .fail) { return decision }
+            case .deadLetter:
+                if let decision = decide(rule, index, .deadLetter, .deadLetter) { return decision }
             case .pauseRoute(let reason):
-                return decide(rule, index, .pauseRoute, .pauseRoute(reason: reason))
-            case .hold: return decide(rule, index, .hold, .hold)
+                let decision = Decision.pauseRoute(reason: reason)
+                if let decision = decide(rule, index, .pauseRoute, decision) { return decision }
+            case .hold: if let decision = decide(rule, index, .hold, .hold) { return decision }
             }
         }
         return .fail
     }
 
+    /// The rule acts, where it does more than tell.
+    ///
+    /// - Returns: nil where it only tells: those below it are asked as if it were not there, and it has used up what it
+    ///   would have.
     mutating func decide(
         _ rule: RecoveryRule,
         _ index: Int,
         _ next: Attempt.Next,
         _ decision: Decision
-    ) -> Decision {
+    ) -> Decision? {
         if uses.isEmpty { uses = Array(repeating: 0, count: rules.count) }
+        if rule.reports {
+            held(rule, .reported(next.would))
+            uses[index] += 1
+            return nil
+        }
         attempts[attempts.count - 1].rule = rule.name
         attempts[attempts.count - 1].next = next
         if attempts[attempts.count - 1].chargedRule != nil { uses[index] += 1 }
@@ -150,7 +172,7 @@ extension RecoveryMachine {
 
     /// The load that a kept job adds is asked about when the job is claimed again.
     func spentBudget(_ situation: Situation) -> HeldBack.Reason? {
-        isDurable || situation.hasBudget ? nil : .budgetSpent
+        isDurable || situation.hasBudget || route.reporting.contains(.budget) ? nil : .budgetSpent
     }
 
     private func spentRefreshes(

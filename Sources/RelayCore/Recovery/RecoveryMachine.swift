@@ -290,7 +290,7 @@ package struct RecoveryMachine: Sendable {
             held(rule, .passedOn)
             return read(from: asked.index + 1, asked.failure, situation, isExhausted: asked.isExhausted)
         case .stop(let failure):
-            return decide(rule, asked.index, .fail, .stop(failure))
+            return decide(rule, asked.index, .fail, .stop(failure)) ?? .fail
         case .retry(let request, let wait):
             let at = situation.now.advanced(by: max(wait, pause(situation)))
             var advised = situation
@@ -307,7 +307,7 @@ package struct RecoveryMachine: Sendable {
                 asked.index,
                 .retry(after: situation.now.duration(to: at)),
                 .resend(request, at: at)
-            )
+            ) ?? .fail
         }
     }
 
@@ -315,6 +315,14 @@ package struct RecoveryMachine: Sendable {
     package mutating func blamed(_ cause: FailureCause) {
         guard !attempts.isEmpty else { return }
         attempts[attempts.count - 1].failure?.blamed = cause
+    }
+
+    /// Parts of the route's traffic would have held the last attempt back.
+    package mutating func reported(_ parts: TrafficParts) {
+        guard !attempts.isEmpty else { return }
+        for (part, name) in TrafficParts.names where parts.contains(part) {
+            attempts[attempts.count - 1].heldBack.append(HeldBack(rule: name, reason: .reported(part.would)))
+        }
     }
 
     /// A strategy's retry replaced the request.

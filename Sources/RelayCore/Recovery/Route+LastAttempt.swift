@@ -14,7 +14,10 @@ extension Route {
         spent: Int
     ) -> Duration? {
         let failure = Failure(kind, sent: .answered, "", status: status)
-        guard let index = deliveryRules.firstIndex(where: { $0.on.matches(failure, isExhausted: false) }),
+        guard
+            let index = deliveryRules.firstIndex(where: {
+                !$0.reports && $0.on.matches(failure, isExhausted: false)
+            }),
             case .retry(let policy) = deliveryRules[index].action, diesBelow(index, failure)
         else { return nil }
         // A spared attempt costs neither rule nor job; one that was never sent costs the job nothing.
@@ -28,7 +31,8 @@ extension Route {
 
     /// Whether the rules below that one let a kept job die that they find exhausted.
     private func diesBelow(_ index: Int, _ failure: Failure) -> Bool {
-        for rule in deliveryRules[(index + 1)...] where rule.on.matches(failure, isExhausted: true) {
+        for rule in deliveryRules[(index + 1)...]
+        where !rule.reports && rule.on.matches(failure, isExhausted: true) {
             switch rule.action {
             case .respond, .respondStale: continue
             case .fail, .deadLetter: return true

@@ -199,6 +199,12 @@ extension Execution {
                 return machine.constrained(use, moment)
             }
         }
+        if context.route.policy.closed != nil,
+            let hold = context.route.closing(moment.now, wall: moment.wall)
+        {
+            giveBackSlot()
+            return machine.held(hold, moment)
+        }
         if context.route.isWithoutTraffic { return machine.granted() }
         if let slot = attemptSlot, slot.upstreamIndex != machine.plan.upstreamIndex { giveBackSlot() }
         var asking = machine.asking(moment, hasBudget: hasBudget, slotIndex: attemptSlot?.upstreamIndex)
@@ -213,6 +219,7 @@ extension Execution {
             self.grant = grant
             hasBudget = false
             attemptSlot = nil
+            if !grant.reported.isEmpty { machine.recovery.reported(grant.reported) }
             machine.granted()
         case .held(let hold, let slot):
             // A slot is good for one try: an attempt that is held back again gets a new one, or none.

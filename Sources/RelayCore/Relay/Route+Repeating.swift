@@ -17,7 +17,8 @@ extension Route {
     /// Whether the rules, read from the top, repeat every request after such a failure: one that ends the job or puts it
     /// aside decides before those below it.
     private func repeatsAny(after failure: Failure, isExhausted: Bool) -> Bool {
-        for rule in deliveryRules where rule.on.matches(failure, isExhausted: isExhausted) {
+        for rule in deliveryRules
+        where !rule.reports && rule.on.matches(failure, isExhausted: isExhausted) {
             switch rule.action {
             case .retry(let policy) where policy.maxAttempts > 1: if policy.methods == .any { return true }
             case .failover(_, let methods), .consult(_, let methods): if methods == .any { return true }

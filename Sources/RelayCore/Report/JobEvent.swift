@@ -31,6 +31,8 @@ package enum JobEvent: Sendable {
     indirect case routePaused(route: String, RoutePause)
     /// By whom; nil when its time was up, or when the kernel has no name for them.
     indirect case routeResumed(route: String, by: Principal? = nil)
+    /// The route has closed as planned, until that second since 1970 UTC; nil when it has opened.
+    indirect case routeShut(route: String, until: Int64?)
     /// The breaker of an upstream has opened, stays open or has closed.
     indirect case breakerChanged(route: String, BreakerChange)
     /// The relay itself refused a request.

@@ -10,7 +10,9 @@ extension RouteMemory {
         var isPlain = report.state == .succeeded && report.isFromUpstream
         if report.cause == .run {
             for attempt in report.attempts {
-                if attempt.failure != nil || attempt.next != nil { isPlain = false }
+                if attempt.failure != nil || attempt.next != nil || !attempt.heldBack.isEmpty {
+                    isPlain = false
+                }
                 // One of an upstream that the configuration of before had is told of no more.
                 upstreams.first { $0.name == attempt.upstream }?.count(attempt, shard: shard)
             }

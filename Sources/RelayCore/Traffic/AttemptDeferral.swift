@@ -18,6 +18,8 @@ package struct AttemptGrant: Hashable, Sendable {
     var isTrial = false
     /// Whether it is counted among those of its class.
     var isCounted = false
+    /// The parts of the route's traffic that would have held it back.
+    var reported = TrafficParts()
 }
 
 /// The breaker of an upstream has opened, stays open or has closed.
@@ -27,8 +29,17 @@ package struct BreakerChange: Hashable, Sendable {
     package let probeIn: Duration?
     /// The requests that fail, in words; nil where that is not known.
     package let failing: String?
+    /// Whether nothing is held back by it.
+    package let isReported: Bool
 
-    init(upstream: String, state: BreakerMachine.State, failing: String? = nil, now: Instant) {
+    init(
+        upstream: String,
+        state: BreakerMachine.State,
+        failing: String? = nil,
+        isReported: Bool = false,
+        now: Instant
+    ) {
+        self.isReported = isReported
         self.upstream = upstream
         self.failing = failing
         if case .open(let until, _) = state { probeIn = now.duration(to: until) } else { probeIn = nil }
@@ -66,6 +77,8 @@ package struct AttemptDeferral: Sendable, Hashable {
         case budgetSpent
         /// The network is constrained.
         case networkConstrained
+        /// The route is closed, as planned.
+        case routeClosed
 
         /// Why a job that is kept waits.
         package var waitReason: WaitReason {
@@ -75,6 +88,7 @@ package struct AttemptDeferral: Sendable, Hashable {
             case .windowFull, .unanswered: .concurrency
             case .rateLimited: .rateLimited
             case .networkConstrained: .networkConstrained
+            case .routeClosed: .routeClosed
             }
         }
     }
@@ -110,7 +124,7 @@ package struct AttemptDeferral: Sendable, Hashable {
     var isOfUpstream: Bool {
         switch reason {
         case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered, .throttled, .tooFast, .windowFull: true
-        case .rateLimited, .budgetSpent, .networkConstrained: false
+        case .rateLimited, .budgetSpent, .networkConstrained, .routeClosed: false
         }
     }
 }
@@ -145,6 +159,8 @@ extension AttemptDeferral {
                 + " (rate_limit)"
         case .budgetSpent: "the retries of the route are as much of its load as they may be (retry_budget)"
         case .networkConstrained: "the network is constrained (constrained)"
+        case .routeClosed:
+            "the route is closed\(moment.map { " and opens \($0)" } ?? ""), as planned (closed)"
         }
     }
 
@@ -152,19 +168,25 @@ extension AttemptDeferral {
     var isOfBreaker: Bool {
         switch reason {
         case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered: true
-        case .throttled, .tooFast, .windowFull, .rateLimited, .budgetSpent, .networkConstrained: false
+        case .throttled, .tooFast, .windowFull, .rateLimited, .budgetSpent, .networkConstrained, .routeClosed:
+            false
         }
     }
 
     /// Whether it ends soon enough for a request to wait for its end.
-    var mayBeWaitedFor: Bool { !isOfBreaker || reason == .breakerTrial }
+    var mayBeWaitedFor: Bool { reason != .routeClosed && (!isOfBreaker || reason == .breakerTrial) }
 
     /// The failure of an attempt that does not wait for it.
     package func failure(_ now: Instant) -> Failure {
         let wait = now.duration(to: until)
-        let time = DurationText.text(.milliseconds(max(1, wait.saturatedNanoseconds / 1_000_000)))
+        let milliseconds = max(1, wait.saturatedNanoseconds / 1_000_000)
+        let isClosed = reason == .routeClosed
+        // A window lasts for hours, of which nobody needs the milliseconds.
+        let time = DurationText.text(
+            isClosed ? .seconds((milliseconds + 999) / 1_000) : .milliseconds(milliseconds)
+        )
         var failure = Failure(
-            isOfBreaker ? .breakerOpen : .rateLimited,
+            isClosed ? .routeClosed : isOfBreaker ? .breakerOpen : .rateLimited,
             sent: .neverSent,
             text(until: reason == .throttled ? "\(time) from now" : "in \(time)")
         )

@@ -6,7 +6,7 @@ extension Route {
         switch reason {
         case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered: failovers.open
         case .throttled, .tooFast, .windowFull: failovers.throttled
-        case .rateLimited, .budgetSpent, .networkConstrained: []
+        case .rateLimited, .budgetSpent, .networkConstrained, .routeClosed: []
         }
     }
 }

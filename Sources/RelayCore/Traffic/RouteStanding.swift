@@ -51,6 +51,8 @@ package struct RouteStanding: Sendable {
         case forcedOpen = "forced_open"
         /// An operator keeps it closed.
         case forcedClosed = "forced_closed"
+        /// It would be open or probing, and only tells so.
+        case wouldBeOpen = "would_be_open"
         case off
     }
 
@@ -93,6 +95,9 @@ extension UpstreamTraffic {
         } else {
             switch breaker.state {
             case .closed: word = settings.breaker.isEnabled ? .closed : .off
+            case .open where route.reporting.contains(.breaker):
+                (word, until) = (.wouldBeOpen, breaker.refuses(settings.breaker, now))
+            case .probing where route.reporting.contains(.breaker): word = .wouldBeOpen
             case .open: (word, until) = (.open, breaker.refuses(settings.breaker, now))
             case .probing: word = .probing
             }

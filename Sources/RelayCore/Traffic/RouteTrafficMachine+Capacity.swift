@@ -22,7 +22,7 @@ extension RouteTrafficMachine {
 
     /// The width before anything else is known of the route as it is now: what its upstream has shown.
     func widthWhenConfigured(_ route: Route) -> Int {
-        upstreams.isEmpty ? route.policy.traffic.window.initialWidth : upstreams[first].width(route)
+        upstreams.isEmpty ? route.policy.traffic.window.initialWidth : upstreams[first].bound(route)
     }
 
     /// How many requests may be on their way at once: as many as the upstream in use takes, and those that rest.
@@ -32,8 +32,7 @@ extension RouteTrafficMachine {
         guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
         var place = first
         if !upstreams[first].isCalm {
-            let settings = route.policy.traffic.breaker
-            if upstreams[first].breaker.refuses(settings, now) != nil {
+            if upstreams[first].refuses(route, now) != nil {
                 let others = route.failovers(when: .breakerOpen)
                 guard let other = others.first(where: { upstreams[$0].isInUse(route, now) }) else {
                     return .max
@@ -43,7 +42,7 @@ extension RouteTrafficMachine {
                 place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
             }
         }
-        let width = upstreams[place].width(route)
+        let width = upstreams[place].bound(route)
         return width == .max ? width : width + resting
     }
 }

@@ -79,5 +79,5 @@ extension RouteTrafficMachine {
 }
 
 extension RouteTrafficMachine.Asking {
-    fileprivate var side: RateLimitMachine.Side { isKept ? .kept : .request }
+    var side: RateLimitMachine.Side { isKept ? .kept : .request }
 }

@@ -119,23 +119,27 @@ struct RouteTrafficMachine: Sendable {
         _ asked: RequestClass?,
         isFull: Bool,
         isProbe: Bool,
+        reported: TrafficParts = [],
         _ now: Instant
     ) -> AttemptGrant {
         let index = asking.upstreamIndex
         switch asking.kind {
         case .first: budget.began(now)
         case .retry, .another: break
-        case .keptRetry: budget.retryBegan()
+        // One that would not have been let go takes nothing of what it would not have had.
+        case .keptRetry: if !reported.contains(.budget) { budget.retryBegan() }
         }
         upstreams[index].began(asked, now)
         let most = min(upstreams[index].width(route), upstreams[index].limit)
         return AttemptGrant(
             upstreamIndex: index,
-            epoch: upstreams[index].breaker.epoch,
+            // The breaker does not see what it would have stopped.
+            epoch: upstreams[index].breaker.epoch &- (reported.contains(.breaker) ? 1 : 0),
             began: now,
             wasFull: isFull || upstreams[index].underWay >= most,
-            isRetry: asking.kind == .retry || asking.kind == .keptRetry,
-            isProbe: isProbe
+            isRetry: asking.kind == .retry || asking.kind == .keptRetry && !reported.contains(.budget),
+            isProbe: isProbe,
+            reported: reported
         )
     }
 
@@ -148,6 +152,13 @@ struct RouteTrafficMachine: Sendable {
     ) -> Answer {
         let (settings, index) = (route.policy.traffic, asking.upstreamIndex)
         let name = upstreams[index].name
+        var reported = TrafficParts()
+        /// Where a decision becomes an action, or is told of instead.
+        func reports(_ part: TrafficParts) -> Bool {
+            guard route.reporting.contains(part) else { return false }
+            reported.insert(part)
+            return true
+        }
         func held(_ reason: AttemptDeferral.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
             var hold = AttemptDeferral(reason: reason, upstream: name, until: until, since: since)
             hold.cause = upstreams[index].cause
@@ -164,8 +175,10 @@ struct RouteTrafficMachine: Sendable {
             return .held(found, nil)
         }
         let gate = upstreams[index].gate(asked, settings.breaker, now)
+        let isForced = upstreams[index].isForced(now)
         switch gate {
         case .asks, .goesBeside, .tries: break
+        case .waits where !isForced && reports(.breaker), .refused where !isForced && reports(.breaker): break
         case .waits(let until):
             var hold = upstreams[index].breakerHold(until: until, now)
             hold.reason = .breakerTrial
@@ -178,20 +191,30 @@ struct RouteTrafficMachine: Sendable {
             }
             return .held(hold, nil)
         }
-        if asking.kind == .keptRetry, !budget.hasCapacity(settings.budget, isKept: true, now) {
+        if asking.kind == .keptRetry, !budget.hasCapacity(settings.budget, isKept: true, now),
+            !reports(.budget)
+        {
             // Many wait for that: they come back one by one within the budget's memory.
             let pause = Duration.seconds(1) + .nanoseconds(Int64(asking.random >> 11) % 9_000_000_000)
             var hold = AttemptDeferral(reason: .budgetSpent, until: now.advanced(by: pause))
             hold.pause = pause
             return .held(hold, nil)
         }
-        if upstreams[index].underWay >= upstreams[index].width(route) {
+        if upstreams[index].underWay >= upstreams[index].width(route), !reports(.window) {
             return held(.windowFull, now.advanced(by: pollsWindow(of: index)))
         }
         if let asked, upstreams[index].isCrowded(route, now),
             let since = upstreams[index].stuck(asked, route, now)
         {
             return held(.unanswered, now.advanced(by: .seconds(1)), since: since)
+        }
+        if asking.slot != .taken, let spacing = route.reportedSpacing {
+            let turn = rate.next(spacing, asking.side, now)
+            if turn > now { _ = reports(.rate) }
+            // It takes the turn that it would have waited for, and none where it would not have waited so long.
+            let takes =
+                if case .wanted(let deadline) = asking.slot { turn < deadline } else { turn <= now }
+            if takes { rate.take(spacing, asking.side, at: turn, now) }
         }
         if asking.slot != .taken, var hold = nextSlot(route, asking, asked, now) {
             if asking.isKept, upstreams[index].isPacedApart { upstreams[index].cameTooFast(now) }
@@ -211,7 +234,7 @@ struct RouteTrafficMachine: Sendable {
         switch gate {
         case .asks:
             let breaker = upstreams[index].breaker.permission(settings.breaker, now)
-            if case .refused(let until) = breaker {
+            if case .refused(let until) = breaker, isForced || !reports(.breaker) {
                 return .held(upstreams[index].breakerHold(until: until, now), nil)
             }
             isProbe = breaker == .probe
@@ -220,7 +243,7 @@ struct RouteTrafficMachine: Sendable {
         }
         if asking.slot != .taken { takeSlot(route, asking, asked, at: now, now) }
         if asking.isKept, !isProbe { upstreams[index].looked(inVain: false, now) }
-        var grant = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
+        var grant = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, reported: reported, now)
         grant.isTrial = gate == .tries
         if let asked { grant.isCounted = upstreams[index].joins(asked, now) }
         return .go(grant)
@@ -261,7 +284,7 @@ struct RouteTrafficMachine: Sendable {
         if grant.isRetry { budget.retryEnded(succeeded: ended.succeeded, now) }
         var verdict = AttemptVerdict(blamed: ended.blamed)
         if ended.hasChanged {
-            verdict.change = change(of: grant.upstreamIndex, now)
+            verdict.change = change(of: grant.upstreamIndex, route, now)
         }
         return verdict
     }
@@ -271,6 +294,7 @@ struct RouteTrafficMachine: Sendable {
         guard !upstreams.isEmpty else { return nil }
         let upstream = upstreams[first]
         if let hold = upstream.hold(route, of: asked, now) { return hold.hold(upstream.name) }
+        guard upstream.refuses(route, now) != nil else { return nil }
         switch upstream.gate(asked, route.policy.traffic.breaker, now) {
         case .asks, .goesBeside, .tries: return nil
         case .waits(let until), .refused(let until): return upstream.breakerHold(until: until, now)
@@ -297,12 +321,13 @@ struct RouteTrafficMachine: Sendable {
         return lifted
     }
 
-    private func change(of index: Int, _ now: Instant) -> BreakerChange {
+    private func change(of index: Int, _ route: Route, _ now: Instant) -> BreakerChange {
         let upstream = upstreams[index]
         return BreakerChange(
             upstream: upstream.name,
             state: upstream.breaker.state,
             failing: upstream.failingText,
+            isReported: route.reporting.contains(.breaker),
             now: now
         )
     }
@@ -322,7 +347,7 @@ struct RouteTrafficMachine: Sendable {
         else {
             return nil
         }
-        return change(of: grant.upstreamIndex, now)
+        return change(of: grant.upstreamIndex, route, now)
     }
 
     /// Takes what a retry needs of the budget, for a failure that is about to be decided on.

@@ -121,7 +121,7 @@ extension UpstreamTraffic {
 
     /// Whether so many attempts are under way, and so few end, that those of a class may have taken the places of others.
     mutating func isCrowded(_ route: Route, _ now: Instant) -> Bool {
-        let width = min(width(route), limit)
+        let width = min(bound(route), limit)
         guard underWay * 2 >= width else { return false }
         if looks.at.duration(to: now) >= .seconds(1) { looks = (looks.last, endings, now) }
         return endings - looks.before < underWay
@@ -131,7 +131,7 @@ extension UpstreamTraffic {
     func stuck(_ asked: RequestClass, _ route: Route, _ now: Instant) -> Instant? {
         crowd.stuck(
             asked,
-            width: min(width(route), limit),
+            width: min(bound(route), limit),
             underWay: underWay,
             timeout: max(
                 usual.time(attempt: route.policy.timeouts.attempt),

@@ -80,9 +80,18 @@ struct UpstreamTraffic: Sendable {
         route.longestHold == nil ? nil : pace.spacing(now)
     }
 
-    /// How many attempts may be under way now.
+    /// How many attempts may be under way now by its window, which may only tell so.
     func width(_ route: Route) -> Int {
         route.policy.traffic.window.isEnabled ? max(1, min(window.size, limit)) : .max
+    }
+
+    /// How many attempts may be under way now.
+    func bound(_ route: Route) -> Int { route.reporting.contains(.window) ? .max : width(route) }
+
+    /// When its breaker may be asked again; nil when it lets everything through, or only tells what it would not.
+    func refuses(_ route: Route, _ now: Instant) -> Instant? {
+        if route.reporting.contains(.breaker), !isForced(now) { return nil }
+        return breaker.refuses(route.policy.traffic.breaker, now)
     }
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
@@ -90,7 +99,7 @@ struct UpstreamTraffic: Sendable {
         if let hold = hold(route, now) {
             return (0, hold.hold(name))
         }
-        if let until = breaker.refuses(route.policy.traffic.breaker, now) {
+        if let until = refuses(route, now) {
             let hold = breakerHold(until: until, now)
             if until <= now, nextLook <= now { return (1, hold) }
             // Jobs that have not failed are let through; those that have are told from them only when they ask.
@@ -199,7 +208,7 @@ struct UpstreamTraffic: Sendable {
 
     /// Whether attempts may be sent to it.
     func isInUse(_ route: Route, _ now: Instant) -> Bool {
-        breaker.refuses(route.policy.traffic.breaker, now) == nil && hold(route, now) == nil
+        refuses(route, now) == nil && hold(route, now) == nil
     }
 
     /// Finds out whether anything is wrong.
@@ -254,7 +263,9 @@ struct UpstreamTraffic: Sendable {
             now
         )
         let works: Bool? = word.breaker == .fails ? false : nil
-        tell(works, of: asked, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
+        if !leave.reported.contains(.breaker) {
+            tell(works, of: asked, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
+        }
         return hasChanged
     }
 
@@ -344,7 +355,9 @@ struct UpstreamTraffic: Sendable {
         )
         if leave.isProbe, said == .fails { lastProbe = asked }
         let works = said == .fails ? false : isAnswered ? true : nil
-        tell(works, of: { asked }, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
+        if !leave.reported.contains(.breaker) {
+            tell(works, of: { asked }, isTrial: leave.isTrial, hasChanged, since: before, settings, now)
+        }
         return Ended(hasChanged: hasChanged, blamed: blamed, succeeded: word.succeeded)
     }
 

@@ -104,5 +104,5 @@ struct WindowMachine: Sendable {
 }
 
 extension WindowSettings {
-    var initialWidth: Int { isEnabled ? initial ?? .max : .max }
+    var initialWidth: Int { isEnabled && !reports ? initial ?? .max : .max }
 }

@@ -15,6 +15,7 @@ extension JobEvent {
         case .requestRefused: .requestRefused
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
+        case .routeShut(_, let until): until == nil ? .routeOpened : .routeClosed
         case .breakerChanged: .routeBreaker
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
@@ -77,7 +78,7 @@ extension JobEvent {
     package var route: String? {
         switch self {
         case .bodyFoundNoSpace(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
-            .routeResumed(let route, _), .breakerChanged(let route, _):
+            .routeResumed(let route, _), .routeShut(let route, _), .breakerChanged(let route, _):
             route
         case .notice(_, _, let act): act?.route
         case .runChanged(let run): run.filter.route

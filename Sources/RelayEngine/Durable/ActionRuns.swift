@@ -171,7 +171,7 @@ extension ActionRuns {
         while !Task.isCancelled {
             // Somebody may have ended it.
             if let known = state.withLock({ $0.runs[run.number] }) { machine.advanced(known, time.now()) }
-            switch machine.next(time.now(), pausedRoutes: pauses.routes) {
+            switch machine.next(time.now(), pausedRoutes: pauses.routes(of: run.filter.reason)) {
             case .end: return
             case .wait(let until):
                 _ = await cancelling(at: until, time) { await stop.valueUnlessCancelled() }

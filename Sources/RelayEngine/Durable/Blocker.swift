@@ -76,6 +76,7 @@ extension DurableJobs {
                 since: pause.began
             )
         }
+        if job.state != .held, let closed = closed(entry, now), closed.until ?? due >= due { return closed }
         if job.state == .held { return Blocker(.routePaused, "the route goes on, and the job with it") }
         if job.reason == .ordering {
             guard let key = job.record.orderingKey else {
@@ -132,11 +133,20 @@ extension DurableJobs {
         return entry.memory.traffic.hold(of: asked, entry.route, engine.time.now())
     }
 
+    /// Of a job of a route that is in a planned window.
+    private func closed(_ entry: Snapshot.Entry, _ now: Int64) -> Blocker? {
+        entry.route.policy.closed?.end(at: now / 1_000).map { end in
+            let hold = AttemptDeferral(reason: .routeClosed, until: .distantFuture)
+            return Blocker(.routeClosed, hold.text(), until: end &* 1_000)
+        }
+    }
+
     /// Of a job of the route that could be sent now.
     ///
     /// `own` is what holds requests like it back.
     func held(_ entry: Snapshot.Entry, _ now: Int64, _ own: AttemptDeferral? = nil) -> Blocker {
         let route = entry.route.name
+        if let closed = closed(entry, now) { return closed }
         switch dispatcher.gate(of: route) {
         case .shut(let until, _)?:
             let wait = engine.time.now().duration(to: until).saturatedNanoseconds / 1_000_000

@@ -91,7 +91,7 @@ extension Dispatcher {
             for name in closed.keys { state.routeDispatchers[name] = nil }
             var opened: [(RouteDispatcher, Relay)] = []
             for name in snapshot.routeNames where state.routeDispatchers[name] == nil {
-                let routeDispatcher = RouteDispatcher(route: name)
+                let routeDispatcher = RouteDispatcher(route: name, engine.time)
                 state.routeDispatchers[name] = routeDispatcher
                 opened.append((routeDispatcher, state.loops[opened.count % state.loops.count].relay))
             }

@@ -54,7 +54,8 @@ package final class DurableJobs: Sendable {
         acceptance = Acceptance(dispatcher, audience, watch, digest: digest)
         operations = Operations(store, dispatcher, announcer)
         runs = ActionRuns(audience.engine, audience.pauses)
-        sweeper = Sweeper(store, audience, announcer, watch)
+        let closed = ClosedRoutes(audience.engine, announcer, dispatcher)
+        sweeper = Sweeper(store, audience, announcer, watch, closed)
         configure(settings)
     }
 

@@ -44,7 +44,7 @@ final class JobWaiters: JobListener {
         switch event {
         case .accepted: break
         // The reason why its jobs wait has changed.
-        case .routePaused, .routeResumed: allChanged()
+        case .routePaused, .routeResumed, .routeShut: allChanged()
         default: if let id = event.job { changed(id) }
         }
     }

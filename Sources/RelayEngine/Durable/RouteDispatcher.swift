@@ -14,9 +14,10 @@ final class RouteDispatcher: Sendable {
     }
 
     let route: String
+    private let clock: any ClockSource
     private let state = Mutex(State())
 
-    init(route: String) { self.route = route }
+    init(route: String, _ clock: any ClockSource) { (self.route, self.clock) = (route, clock) }
 
     /// Asks or tells the machine; what it then has to do is done at once.
     func tell<Value: Sendable>(_ body: (inout DispatchMachine) -> Value) -> Value {
@@ -40,7 +41,7 @@ final class RouteDispatcher: Sendable {
     /// memory.
     func step(_ now: Instant, _ entry: Snapshot.Entry?, isShort: Bool) -> DispatchMachine.Step {
         let limit = entry?.route.policy.concurrency.maxRequests ?? 1
-        let capacity = entry.map { $0.memory.traffic.capacity($0.route, now) }
+        let capacity = entry.map { $0.capacity(clock, now) }
         let (step, isHeldBack) = state.withLock { state in
             state.isWoken = false
             let step = state.machine.step(
@@ -53,7 +54,7 @@ final class RouteDispatcher: Sendable {
             )
             return (step, state.machine.isHeldBack)
         }
-        if isHeldBack, let entry, case .sleep(let until) = step {
+        if isHeldBack, let entry, capacity?.hold?.reason != .routeClosed, case .sleep(let until) = step {
             entry.memory.traffic.keptWait(entry.route, until: until, now)
         }
         return step
@@ -62,7 +63,7 @@ final class RouteDispatcher: Sendable {
     /// Whether a job on its way to disk may be claimed with its acceptance.
     func offers(_ now: Instant, _ entry: Snapshot.Entry, isShort: Bool) -> Bool {
         let limit = entry.route.policy.concurrency.maxRequests
-        let capacity = entry.memory.traffic.capacity(entry.route, now).count
+        let capacity = entry.capacity(clock, now).count
         guard capacity > 0 else { return false }
         return state.withLock {
             $0.machine.offered(
@@ -117,5 +118,21 @@ extension RouteDispatcher {
         }
         tell { $0.end() }
         pump?.cancel()
+    }
+}
+
+extension Snapshot.Entry {
+    /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
+    func capacity(
+        _ clock: any ClockSource,
+        _ now: Instant,
+        atMost most: Int = .max
+    ) -> (count: Int, hold: AttemptDeferral?) {
+        closing(clock, now).map { (0, $0) } ?? memory.traffic.capacity(route, now, atMost: most)
+    }
+
+    /// The hold of a planned window; nil while the route is open.
+    func closing(_ clock: any ClockSource, _ now: Instant) -> AttemptDeferral? {
+        route.policy.closed == nil ? nil : route.closing(now, wall: clock.wallMilliseconds())
     }
 }

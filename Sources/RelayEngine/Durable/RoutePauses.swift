@@ -1,6 +1,7 @@
 package import RelayBase
 package import RelayCore
 package import RelayJobs
+import RelayRoute
 import Synchronization
 
 /// The pauses of routes: each is on disk and in memory before the next.
@@ -78,8 +79,14 @@ package final class RoutePauses: JobListener {
 
 // The pauses in force.
 extension RoutePauses {
-    /// Routes that send nothing now.
-    package var routes: Set<String> { state.withLock { Set($0.pauses.keys) } }
+    /// Routes that send nothing now: the paused ones, or those that are closed where that is the reason.
+    package func routes(of reason: WaitReason?) -> Set<String> {
+        guard reason == .routeClosed else { return state.withLock { Set($0.pauses.keys) } }
+        let now = engine.time.now()
+        return Set(
+            engine.snapshot.routes.values.filter { $0.closing(engine.time, now) != nil }.map(\.route.name)
+        )
+    }
 
     /// The pause in force; when it ends by itself is in the words of the wall clock as it is now.
     package func pause(of route: String) -> RoutePause? {

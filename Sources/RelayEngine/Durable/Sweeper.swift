@@ -14,6 +14,7 @@ final class Sweeper: Sendable {
     private let store: any JobStore
     private let watch: StoreWatch
     private let pauses: RoutePauses
+    private let closed: ClosedRoutes
     private let announcer: Announcer
     private let time: any ClockSource
     private let timer = SweepTimer()
@@ -24,8 +25,15 @@ final class Sweeper: Sendable {
     /// Jobs of each kind in one call of the store.
     private static let page = 500
 
-    init(_ store: any JobStore, _ audience: Listeners, _ announcer: Announcer, _ watch: StoreWatch) {
+    init(
+        _ store: any JobStore,
+        _ audience: Listeners,
+        _ announcer: Announcer,
+        _ watch: StoreWatch,
+        _ closed: ClosedRoutes
+    ) {
         self.store = store
+        self.closed = closed
         self.watch = watch
         self.announcer = announcer
         pauses = audience.pauses
@@ -78,7 +86,8 @@ final class Sweeper: Sendable {
             let now = time.now()
             let pause = pauses.nextEnd.map { now.duration(to: $0) } ?? left
             do throws(CancellationError) {
-                try await timer.sleep(after: began, idleTime: min(left, pause), time)
+                let idleTime = min(left, pause, closed.look() ?? left)
+                try await timer.sleep(after: began, idleTime: idleTime, time)
             } catch { return }
         }
     }

@@ -21,7 +21,7 @@ package final class RouteHistory: JobListener {
         switch event {
         case .notice(.configReloaded, _, _):
             reloaded.withLock { $0 = $0.suffix(RouteMarks.limit - 1) + [wall] }
-        case .routePaused, .routeResumed, .breakerChanged, .notice:
+        case .routePaused, .routeResumed, .routeShut, .breakerChanged, .notice:
             guard let route = event.route, let kind = event.kind else { return }
             marks.withLock { $0[route, default: RouteMarks()].heard(event, kind, at: wall) }
         default: break

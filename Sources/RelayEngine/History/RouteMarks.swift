@@ -34,6 +34,7 @@ package struct RouteMarks: Sendable {
         switch event {
         case .routePaused(_, let pause): by = pause.by
         case .routeResumed(_, let user): by = user
+        case .routeShut: break
         case .breakerChanged(_, let change):
             (upstream, state) = (change.upstream, change.probeIn == nil ? .closed : .open)
         case .notice(_, _, let act?):

@@ -66,6 +66,7 @@ extension Problem {
             case .overloaded: .overloaded
             // An earlier attempt may have acted: that counts for more than the reason why there is no other.
             case .breakerOpen: failure.sent.mayHaveActed ? .upstreamFailed : .breakerOpen
+            case .routeClosed: failure.sent.mayHaveActed ? .upstreamFailed : .routeClosed
             case .networkConstrained: failure.sent.mayHaveActed ? .upstreamFailed : .networkConstrained
             case .rateLimited: failure.sent.mayHaveActed ? .upstreamFailed : .rateLimited
             case .storedBodyUnread, .storedBodyCorrupt:
@@ -94,7 +95,7 @@ extension Problem {
         kind = failure.kind
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
-        if [.overloaded, .breakerOpen, .rateLimited, .storageFailed, .draining].contains(code),
+        if [.overloaded, .breakerOpen, .rateLimited, .routeClosed, .storageFailed, .draining].contains(code),
             !failure.sent.mayHaveActed || isRepeatable && failure.retryAfter != nil,
             failure.kind != .storedBodyCorrupt
         {

@@ -28,6 +28,8 @@ package struct PressureMachine: Sendable {
 
     package struct Settings: Sendable, Equatable {
         package var isEnabled = true
+        /// Whether nothing is refused, and only told of.
+        package var reports = false
         /// Bytes of memory that the process is to take at most.
         package var maxResident = UInt64.max
 

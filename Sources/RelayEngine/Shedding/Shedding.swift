@@ -12,6 +12,10 @@ package final class Shedding: Sendable {
         package let cause: PressureMachine.Cause?
         /// Requests that were refused for it since the start.
         package let refused: Int
+        /// Those that would have been.
+        package let wouldHaveRefused: Int
+        /// Whether it only tells what it would do.
+        package let reports: Bool
     }
 
     /// A change of the shedding: it has begun, become worse or ended.
@@ -35,6 +39,7 @@ package final class Shedding: Sendable {
     private struct State {
         var machine = PressureMachine()
         var refused = 0
+        var wouldHaveRefused = 0
         /// Refused before it last began.
         var before = 0
         /// Whether more than the account has been short since then.
@@ -44,6 +49,8 @@ package final class Shedding: Sendable {
     private let state = Mutex(State())
     /// Urgencies from this one on are refused.
     private let from = Atomic<UInt8>(8)
+    /// The same where that is more than told of.
+    private let actsFrom = Atomic<UInt8>(8)
 
     package init() {}
 
@@ -53,7 +60,9 @@ package final class Shedding: Sendable {
                 level: state.machine.level,
                 since: state.machine.since,
                 cause: state.machine.cause,
-                refused: state.refused
+                refused: state.refused,
+                wouldHaveRefused: state.wouldHaveRefused,
+                reports: state.machine.settings.reports
             )
         }
     }
@@ -75,6 +84,8 @@ package final class Shedding: Sendable {
             let before = state.machine.since
             body(&state.machine)
             from.store(state.machine.refusedFrom, ordering: .relaxed)
+            let reports = state.machine.settings.reports
+            actsFrom.store(reports ? 8 : state.machine.refusedFrom, ordering: .relaxed)
             switch (before, state.machine.since) {
             case (nil, .some):
                 state.before = state.refused
@@ -94,7 +105,7 @@ package final class Shedding: Sendable {
     }
 
     /// Whether the process has been short of memory for so long that what says nothing is refused; costs one load.
-    package var isLasting: Bool { refuses(3) }
+    package var isLasting: Bool { actsFrom.load(ordering: .relaxed) <= 3 }
 
     /// Whether new work of that urgency may be refused; costs one load.
     func refuses(_ urgency: UInt8) -> Bool { urgency >= from.load(ordering: .relaxed) }
@@ -104,6 +115,10 @@ package final class Shedding: Sendable {
     func refusal(_ urgency: UInt8, _ time: any ClockSource) -> Problem? {
         state.withLock { state in
             guard urgency >= state.machine.refusedFrom, let cause = state.machine.cause else { return nil }
+            if state.machine.settings.reports {
+                state.wouldHaveRefused += 1
+                return nil
+            }
             state.refused += 1
             let all = state.machine.refusedFrom == 0
             return Problem(

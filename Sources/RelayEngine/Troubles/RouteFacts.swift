@@ -223,8 +223,10 @@ extension RouteFacts.Upstream {
     fileprivate var isCut: Bool { breaker == .forcedOpen }
     fileprivate var isOpen: Bool { breaker == .open || breaker == .probing }
 
-    /// The most frequent failure; that nothing was sent for the breaker or the network is none where there are others.
+    /// The most frequent failure; that nothing was sent for the breaker or the network is none where there are others, and
+    /// none at all that the route was closed.
     fileprivate var most: FailureCount? {
+        let failures = failures.filter { $0.name.kind != .routeClosed }
         let others = failures.filter { $0.name.kind != .breakerOpen && $0.name.kind != .networkConstrained }
         return (others.isEmpty ? failures : others).min(by: FailureCount.stands)
     }

@@ -18,7 +18,7 @@ extension Troubles {
             daemon.credentials.append((state.name, kind, since, refusedBy))
         }
         let credentials = Dictionary(daemon.credentials.map { ($0.name, $0.kind) }) { $1 }
-        let (pauses, ending) = (durable.pauses.routes, durable.ending.jobs)
+        let (pauses, ending) = (durable.pauses.routes(of: nil), durable.ending.jobs)
         let end = wall.addingSaturating(EndingWatch.span)
         var jobs: [String: [JobState: Int]] = [:]
         for (group, count) in counters.counts

@@ -344,6 +344,16 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Retry-After: 1
         Kind: breaker_open
         """
+    case routeClosed = """
+        route_closed: 503 The route is closed
+        The route is closed at this time, as planned, so nothing was sent.
+        Causes: A window of the route's closed.
+        Do: Wait as Retry-After says, or send it with Prefer: respond-async; a rule on route_closed answers instead.
+        Example: the route is closed and opens in 7h30m, as planned (closed)
+        Names: route, job
+        Retry-After: 27000
+        Kind: route_closed
+        """
     case networkConstrained = """
         network_constrained: 503 The network is constrained
         The network counts as constrained, and the request was not sent.

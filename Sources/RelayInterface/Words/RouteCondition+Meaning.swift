@@ -42,6 +42,11 @@ extension Word {
         Causes: An operator paused it, or a rule with pause_route.
         Do: When the cause is gone: waystation resume ROUTE
         """,
+        "route_closed": """
+        The route is in a window of its closed: kept jobs wait until closed_until, and other requests have a stand-in \
+        or 503 route_closed.
+        Do: Wait; to open it at once, take the window from the configuration, then: waystation reload
+        """,
         "unconfigured": """
         The configuration has no such route; only its jobs are left.
         Causes: A route that was renamed or removed while it had jobs.

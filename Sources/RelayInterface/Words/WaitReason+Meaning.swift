@@ -81,6 +81,13 @@ extension WaitReason {
             Causes: A route that was renamed or removed while jobs waited; the daemon of a fleet that has it is stopped.
             Do: Put the route back, then: waystation reload; to give up: waystation jobs cancel JOB
             """
+        case .routeClosed:
+            """
+            The route is closed at this time, as planned, and the job goes on when it opens; it has lost no attempt.
+            Causes: A window of the route's closed.
+            Do: Wait; to send at once, take the window from the configuration, then: waystation reload; to give up: \
+            waystation jobs cancel JOB
+            """
         }
     }
 }

@@ -56,6 +56,8 @@ extension FailureMatcher.Token {
     public static let emptyResponse = FailureMatcher.Token.kind(.emptyResponse)
     /// The program has too much to do to take the request.
     public static let overloaded = FailureMatcher.Token.kind(.overloaded)
+    /// The route is closed at this time, as planned.
+    public static let routeClosed = FailureMatcher.Token.kind(.routeClosed)
     /// The upstream's circuit breaker is open for requests like this one.
     public static let breakerOpen = FailureMatcher.Token.kind(.breakerOpen)
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.

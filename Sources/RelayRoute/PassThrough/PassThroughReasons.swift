@@ -15,7 +15,7 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
         case .constrained:
             "the network is constrained, and the route has an upstream for that, or requests are not sent then as ever"
         case .limits:
-            "the route or its callers are bounded by rate or number, or answers may have small heads only"
+            "the route or its callers are bounded by rate, number or planned windows, or answers may have small heads only"
         case .listener: "it may come from a web page, or its listener or caller may not send to the route"
         case .shape: "its request line, framing or size is not plain, or it did not come at once"
         case .fields:

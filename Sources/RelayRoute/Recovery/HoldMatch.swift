@@ -10,14 +10,16 @@ extension RecoveryRule {
     /// |---|---|
     /// | `breaker_open` | 500, 502, 503, 504, `connection_refused`, `connection_terminated`, `http_response_timeout` |
     /// | `rate_limited` | 429, 503 |
-    /// | both | `cause`, the latest failure that led to it, as the route classifies it |
+    /// | `route_closed` | as `breaker_open`; `failover` never: no upstream of the route is sent anything |
+    /// | all | `cause`, the latest failure that led to it, as the route classifies it |
     ///
     /// A `retry` rule that matches in this way alone does not retry; `RecoveryMachine` treats it as exhausted.
     package func matches(_ failure: Failure, isExhausted: Bool, _ cause: HoldCause? = nil) -> Bool {
+        if failure.kind == .routeClosed, case .failover = action { return false }
         if on.matches(failure, isExhausted: isExhausted) { return true }
         guard failure.isHold, action.appliesBeforeSending else { return false }
         if let cause, on.matches(cause.failure, isExhausted: isExhausted) { return true }
-        let causes = failure.kind == .breakerOpen ? Self.breakerCauses : Self.rateLimitCauses
+        let causes = failure.kind == .rateLimited ? Self.rateLimitCauses : Self.breakerCauses
         return causes.contains { on.matches($0, isExhausted: isExhausted) }
     }
 

@@ -35,6 +35,10 @@ package final class Route: Sendable {
     package let isWithoutTraffic: Bool
     /// The spacing of its attempts; nil where nothing bounds their rate.
     package let spacing: RateSpacing?
+    /// That of a rate that is only told of.
+    package let reportedSpacing: RateSpacing?
+    /// The parts of its traffic that only tell what they would do.
+    package let reporting: TrafficParts
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
@@ -42,15 +46,19 @@ package final class Route: Sendable {
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         mindsNetwork = constrainedUpstream != nil || policy.constrained != .send
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
-        answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
-        keepsRequests = policy.recovery.contains(where: \.keepsRequest)
+        let acting = policy.recovery.filter { !$0.reports }
+        answersStale = acting.contains { if case .respondStale = $0.action { true } else { false } }
+        keepsRequests = acting.contains(where: \.keepsRequest)
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
-        repeatsAny = deliveryRules.contains(where: \.repeatsAny)
+        repeatsAny = acting.contains(where: \.repeatsAny)
         longestHold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil
         isWithoutTraffic = policy.traffic.isOff
-        spacing = policy.traffic.rateLimit?.spacing
+        reporting = policy.traffic.reporting
+        let rate = policy.traffic.rateLimit?.spacing
+        spacing = reporting.contains(.rate) ? nil : rate
+        reportedSpacing = reporting.contains(.rate) ? rate : nil
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
@@ -83,6 +91,8 @@ public struct RoutePolicy: Sendable {
     package var concurrency = ConcurrencyLimit()
     /// The means that keep requests from making an upstream's trouble worse; all are on but for the rate limit.
     public var traffic = TrafficSettings()
+    /// When it sends nothing, as planned; nil leaves it open.
+    package var closed: ClosedTimes?
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
     ///
@@ -137,7 +147,8 @@ extension RoutePolicy {
     fileprivate func failovers(after kind: FailureKind) -> [Int] {
         let refused = Failure(kind, sent: .neverSent, "")
         return recovery.compactMap { rule in
-            guard case .failover(let target, _) = rule.action, rule.matches(refused, isExhausted: true)
+            guard !rule.reports, case .failover(let target, _) = rule.action,
+                rule.matches(refused, isExhausted: true)
             else { return nil }
             return target
         }
@@ -147,7 +158,7 @@ extension RoutePolicy {
     fileprivate var longestWait: Duration? {
         let asking = ([429, 503] as [Status]).map { Failure(.httpStatus, sent: .refused, "", status: $0) }
         let retries = recovery.compactMap { rule -> RetryPolicy? in
-            guard case .retry(let retry) = rule.action else { return nil }
+            guard !rule.reports, case .retry(let retry) = rule.action else { return nil }
             return asking.contains { rule.on.matches($0, isExhausted: false) } ? retry : nil
         }
         if retries.isEmpty { return .seconds(60) }

@@ -38,6 +38,8 @@ public struct TrafficSettings: Sendable {
 public struct BreakerSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
+    /// Whether it only tells what it would do.
+    package var reports = false
     /// Share of failures among the attempts that are judged at which it opens: above 0, at most 1.
     ///
     /// Nearly nothing has to succeed: a part of the load is shed by the window and the budget.
@@ -72,6 +74,8 @@ public struct BreakerSettings: Sendable, Equatable {
 public struct RetryBudgetSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
+    /// Whether it only tells what it would do.
+    package var reports = false
     /// Retries, in percent of the other attempts of the last ten seconds: 0 to 100.
     public var percent = 10
     /// Retries that may be under way however small that share is: 0 to 1,000.
@@ -87,6 +91,8 @@ public struct RetryBudgetSettings: Sendable, Equatable {
 public struct WindowSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
+    /// Whether it only tells what it would do.
+    package var reports = false
     /// Where it begins: 1 to 65,535; nil begins with all that the route allows.
     public var initial: Int?
     /// Where it begins anew after an outage: 1 to 65,535.
@@ -118,11 +124,53 @@ public struct RateLimitSettings: Sendable, Equatable {
     public var per: Duration
     /// Attempts that may follow each other at once: 1 to 1,000,000.
     public var burst: Int
+    /// Whether it only tells what it would do.
+    package var reports = false
 
     /// So many attempts in each `per`, at most `burst` of them at once.
     public init(maxRequests: Int, per: Duration, burst: Int = 1) {
         self.maxRequests = maxRequests
         self.per = per
         self.burst = burst
+    }
+}
+
+/// The parts of a route's traffic that may only tell what they would do.
+package struct TrafficParts: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let breaker = TrafficParts(rawValue: 1)
+    package static let budget = TrafficParts(rawValue: 2)
+    package static let window = TrafficParts(rawValue: 4)
+    package static let rate = TrafficParts(rawValue: 8)
+
+    /// Each with its key in the configuration.
+    package static let names: [(part: TrafficParts, name: String)] = [
+        (.breaker, "circuit_breaker"), (.budget, "retry_budget"), (.window, "adaptive_concurrency"),
+        (.rate, "rate_limit"),
+    ]
+
+    /// The action of one of them, behind "would have".
+    package var would: String {
+        switch self {
+        case .breaker: "held the attempt back, as the upstream fails"
+        case .budget: "held the retry back, as retries are as much of the route's load as they may be"
+        case .window: "had the attempt wait, as so many are under way"
+        default: "had the attempt wait for its turn"
+        }
+    }
+}
+
+extension TrafficSettings {
+    /// The parts that only tell what they would do.
+    package var reporting: TrafficParts {
+        var parts = TrafficParts()
+        if breaker.isEnabled, breaker.reports { parts.insert(.breaker) }
+        if budget.isEnabled, budget.reports { parts.insert(.budget) }
+        if window.isEnabled, window.reports { parts.insert(.window) }
+        if rateLimit?.reports ?? false { parts.insert(.rate) }
+        return parts
     }
 }

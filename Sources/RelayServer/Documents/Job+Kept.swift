@@ -14,7 +14,8 @@ extension Job {
         shown.until = blocker.until.map { WallTime(milliseconds: $0) }
         self.blocker = shown
         let waits = [JobState.queued, .retrying].contains { $0.name == stateWord }
-        if reason == nil, waits, blocker.reason == WaitReason.routePaused.name { reason = blocker.reason }
+        let ofRoute = [WaitReason.routePaused.name, WaitReason.routeClosed.name].contains(blocker.reason)
+        if reason == nil, waits, ofRoute { reason = blocker.reason }
     }
 
     /// Takes up its attempts and actions, and who gave its last answer.

@@ -49,6 +49,14 @@ extension RouteSituation: Document {
                     (rule, route.figures?.account.recoveries ?? [:])
                 }
             },
+            .list(
+                "reporting",
+                of: reporting,
+                "Parts of its traffic and rules whose mode is report, with how often each would have acted since the start.",
+                maybe: true
+            ) { route in
+                route.entry.flatMap { route.figures?.account.wouldHave($0.route).unlessEmpty }
+            },
             .optional("own_kinds", .list(.text), "Failure kinds that only its configuration names.") {
                 $0.ownKinds.unlessEmpty
             },
@@ -77,9 +85,14 @@ extension RouteSituation: Document {
         .optional("max_attempts", .count, "Attempts that a retry may bring a request or a job to.") {
             if case .retry(let policy) = $0.rule.action { policy.maxAttempts } else { nil }
         },
+        .optional("reports", .yes, "It only tells what it would do.") { $0.rule.reports ? true : nil },
         .required("acted", .count, "Since the daemon started.") { part in
             part.acted.reduce(0) { $1.key.rule == part.rule.name ? $0 + $1.value : $0 }
         },
+    ]
+
+    private static let reporting: [Member<(name: String, count: UInt64)>] = [
+        .required("name") { $0.name }, .required("would_have") { $0.count },
     ]
 
     /// Kinds of failures that only the route's own rules name.

@@ -11,6 +11,8 @@ struct RouteSituation: Sendable {
     /// Nil of a route of which only its jobs are left.
     let entry: Snapshot.Entry?
     let pause: RoutePause?
+    /// The end of the planned window that it is in; nil while it is open.
+    let closedUntil: WallTime?
     let jobs: JobCounters
     let figures: RouteFigures?
     private let health: RouteHealth?
@@ -36,6 +38,8 @@ struct RouteSituation: Sendable {
         let now = clock.now()
         (self.now, wall) = (now, clock.wallMilliseconds())
         entry = snapshot.routes[name]
+        closedUntil = entry?.route.policy.closed?.end(at: wall / 1_000)
+            .map { WallTime(milliseconds: $0 &* 1_000) }
         figures = entry?.state.figures
         health = entry?.state.health(at: wall)
         underWay = entry?.state.underWay
@@ -56,6 +60,7 @@ struct RouteSituation: Sendable {
     private var state: String {
         guard let health, let underWay else { return RouteState.unconfigured }
         if pause != nil { return RouteState.paused }
+        if closedUntil != nil { return RouteState.closed }
         let isPartlyOpen =
             standing.map {
                 $0.upstreams.count > 1
@@ -64,7 +69,7 @@ struct RouteSituation: Sendable {
         return health.condition(pending: underWay.pending, isPartlyOpen: isPartlyOpen).rawValue
     }
 
-    static let conditions = RouteCondition.allCases.map(\.rawValue) + [RouteState.paused]
+    static let conditions = RouteCondition.allCases.map(\.rawValue) + [RouteState.paused, RouteState.closed]
 
     /// The text that `If-Match` takes at the actions on it.
     var revision: String { RouteRevision(digest, pause, standing).text }
@@ -76,6 +81,9 @@ struct RouteSituation: Sendable {
             .required("state", .word(words)) { $0.state },
             .optional("in_flight") { $0.underWay?.sent },
             .optional("pending") { $0.underWay?.pending },
+            .optional("closed_until", .moment, "The end of the planned window that the route is in.") {
+                $0.closedUntil
+            },
             .optional("requests") { $0.figures?.requests },
             .optional("succeeded") { $0.figures?[.succeeded] },
             .optional("failed") { $0.figures?[.failed] },
@@ -96,6 +104,7 @@ struct RouteSituation: Sendable {
 
 extension RouteState {
     static let paused = "paused"
+    static let closed = "route_closed"
     static let unconfigured = "unconfigured"
 }
 

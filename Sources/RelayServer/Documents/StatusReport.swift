@@ -135,6 +135,11 @@ extension StatusReport: Document {
                 .optional("reason", .text) { $0.shedding.cause?.rawValue },
                 .optional("since", .moment) { $0.sheddingSince.map(UTCTime.format(seconds:)) },
                 .required("refused") { $0.shedding.refused },
+                .optional(
+                    "would_have_refused",
+                    .count,
+                    "Where its mode is report, and nothing is refused."
+                ) { $0.shedding.reports ? $0.shedding.wouldHaveRefused : nil },
             ]
         ),
         .group(
@@ -223,7 +228,9 @@ extension StatusReport {
             case .gone: "; the job store's file is gone"
             case .unavailable: "; the job store is away\(facts.absence.map { ": \($0)" } ?? "")"
             }
-        let short = shedding.level > 0 ? "; memory is short, new work is refused" : ""
+        let short =
+            shedding.level == 0
+            ? "" : "; memory is short, new work \(shedding.reports ? "would be" : "is") refused"
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         let routes = snapshot.routeNames.count

@@ -14,7 +14,7 @@ extension StatusReport {
         (daemon.isDraining, daemon.isConstrained, daemon.hidesCallers) = (
             engine.isDraining, isConstrained, hidesCallers
         )
-        if shedding.level > 0 {
+        if shedding.level > 0, !shedding.reports {
             daemon.shedding = (shedding.cause?.rawValue ?? "", sheddingSince.map { $0 * 1_000 })
         }
         switch storage {

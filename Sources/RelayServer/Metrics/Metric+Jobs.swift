@@ -12,7 +12,7 @@ extension Metric {
         "waystation_jobs_waiting",
         .gauge,
         ["route", "reason"],
-        "Kept jobs that wait, by what they wait for: not_before, backoff, operator_hold, route_paused, and for those that may "
+        "Kept jobs that wait, by what they wait for: not_before, backoff, operator_hold, route_paused, route_closed, and for those that may "
             + "be sent what holds the route back, due where nothing does.",
         do:
             "waystation explain JOB says of one job what it waits for, an earlier job of its ordering key among that."

@@ -73,6 +73,13 @@ extension Metric {
         "How often a rule of the route has acted.",
         do: "A rule that acts all the time hides an upstream in trouble: waystation routes ROUTE."
     )
+    package static let wouldHave = Metric(
+        "waystation_would_have",
+        .counter,
+        ["route", "rule"],
+        "How often a rule, or a part of the route's traffic, whose mode is report would have acted: rule is its name or key.",
+        do: "When it would have done what is wanted: take its mode from the configuration."
+    )
     package static let budgetExhausted = Metric(
         "waystation_retry_budget_exhausted",
         .counter,
@@ -115,6 +122,13 @@ extension Metric {
         "Whether the route is paused.",
         do: "When its cause is gone: waystation resume ROUTE."
     )
+    package static let closed = Metric(
+        "waystation_route_closed",
+        .gauge,
+        ["route"],
+        "Whether the route is in a window of its closed; absent without any.",
+        do: "It opens by itself: waystation routes ROUTE says when."
+    )
 
     package static let ordinary = Metric(
         "waystation_requests_ordinary",
@@ -141,10 +155,10 @@ extension Metric {
 
     static let requests = [
         requestsTotal, requestDuration, rejected, inFlight, waiting, permitWait, permits, breaches,
-        recoveries,
+        recoveries, wouldHave,
         retryDelay,
         budgetExhausted,
-        retriesInFlight, retriesLeft, slotsLeft, paused,
+        retriesInFlight, retriesLeft, slotsLeft, paused, closed,
         ordinary, promoted,
     ]
 }

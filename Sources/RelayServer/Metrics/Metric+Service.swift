@@ -45,6 +45,12 @@ extension Metric {
         "Requests that were refused because memory was short.",
         do: "As of waystation_shedding_level."
     )
+    package static let wouldShed = Metric(
+        "waystation_shed_requests_would_have",
+        .counter,
+        "Requests that would have been refused because memory was short, where limits.shedding only reports.",
+        do: "As of waystation_shedding_level."
+    )
     package static let constrained = Metric(
         "waystation_constrained",
         .gauge,
@@ -104,7 +110,8 @@ extension Metric {
     )
 
     static let service = [
-        connections, connectionsRefused, httpRequests, memory, memoryLimit, sheddingLevel, shed, constrained,
+        connections, connectionsRefused, httpRequests, memory, memoryLimit, sheddingLevel, shed, wouldShed,
+        constrained,
         start, journalLost, journalBlocked, reloads, reloadSuccessful, reloadTime, configInfo, buildInfo,
     ]
 }

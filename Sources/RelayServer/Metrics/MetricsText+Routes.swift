@@ -46,6 +46,7 @@ extension MetricsText {
             recoveries[[name, recovery.rule, recovery.action]] = count
         }
         add(.recoveries, recoveries)
+        for (by, count) in figures.account.wouldHave(entry.route) { add(.wouldHave, [name, by], count) }
         add(.budgetExhausted, [name], figures.account.budgetSpent)
         for (reason, count) in entry.state.meter.ordinary { add(.ordinary, [name, reason.rawValue], count) }
         for (reason, count) in entry.state.meter.promoted { add(.promoted, [name, reason.rawValue], count) }
@@ -54,6 +55,9 @@ extension MetricsText {
         add(.waiting, [name], underWay.pending)
         add(.permits, [name], entry.route.policy.concurrency.maxRequests)
         add(.paused, [name], isPaused)
+        if let closed = entry.route.policy.closed {
+            add(.closed, [name], closed.end(at: clock.wallMilliseconds() / 1_000) != nil)
+        }
         if let held = entry.route.policy.authentication { add(.routeCredential, [name, held.credential], 1) }
         for upstream in entry.memory.upstreams { add(entry.route, figures.account, upstream) }
         add(

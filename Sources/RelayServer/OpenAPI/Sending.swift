@@ -56,6 +56,7 @@ enum Sending {
     private static let codes: [Problem.Code] =
         Problem.Code.ofAcceptance + [
             .pathNotFound, .jobState, .upstreamFailed, .invalidResponse, .credentialsFailed, .breakerOpen,
+            .routeClosed,
             .upstreamTimeout, .deadlineExceeded, .loop, .bodyExpired,
         ]
 }

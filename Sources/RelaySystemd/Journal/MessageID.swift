@@ -57,6 +57,9 @@ package struct MessageID: Hashable, Sendable {
     /// A route sends nothing until it is resumed.
     package static let routePaused = MessageID("route_paused", "02d26309775ceab8868b1b3a163fd695")
     package static let routeResumed = MessageID("route_resumed", "f98c10cfca24f15b5e81908b209a6418")
+    /// A route sends nothing in a planned window, which may be over.
+    package static let routeClosed = MessageID("route_closed", "56cd930419622892aeb42db9ebc5b03e")
+    package static let routeOpened = MessageID("route_opened", "0112c355a799ba7e230bd1b35472a02e")
     /// An upstream has failed too often, or still does: requests that fail are not sent for a while.
     package static let breakerOpened = MessageID("breaker_opened", "3f6c0d6b1c5f4a0f9d1a7e6b52c9e84d")
     /// An upstream works again.

@@ -34,7 +34,7 @@ extension Command {
         let result = ConfigurationReader.read(
             bytes,
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group, zoneFile: ZoneFiles.read),
             wallSeconds: Int64(time(nil))
         )
         let errors = result.diagnostics.count { $0.severity == .error }

@@ -22,7 +22,7 @@ struct InitialCheck {
         let diagnostics = ConfigurationReader.read(
             Array(configuration.text.utf8),
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group, zoneFile: ZoneFiles.read),
             wallSeconds: Int64(time(nil))
         ).diagnostics
         errors = diagnostics.filter { $0.severity == .error }

@@ -67,6 +67,8 @@ struct JobList {
                     "Route \(view.name) is \(pause); its jobs wait for: "
                         + daemon.advice("resume \(view.name)") + "\n"
                 )
+            } else if let closed = view.closed {
+                Output.error.write("Route \(view.name) is \(closed); its jobs wait.\n")
             }
         }
     }

@@ -69,7 +69,8 @@ struct LimitsSheet {
             return "\(route.name): the configuration has no such route, and its jobs wait\n"
         }
         var rows: [(String, String?)] = [
-            ("Route", route.name + (route.pause.map { ", \($0)" } ?? "")), ("Permits", permits),
+            ("Route", route.name + ((route.pause ?? route.closed).map { ", \($0)" } ?? "")),
+            ("Permits", permits),
         ]
         for upstream in json["upstreams"]?.elements ?? [] {
             let name = safe(upstream["name"]?.text ?? "?")
@@ -97,7 +98,9 @@ struct LimitsSheet {
             let held = upstream["held_until"]?.text.map { moments.short($0) }
             rows.append(("  Patience", held.map { "it has asked requests to wait until \($0)" }))
         }
-        rows += [("Passing on", route.passing), ("Retries", retries), ("Rate", rate)]
+        rows += [
+            ("Passing on", route.passing), ("Retries", retries), ("Rate", rate), ("Reports", route.reporting),
+        ]
         return TextTable.sheet(rows, width: 13)
     }
 

@@ -32,6 +32,11 @@ struct RouteDocument {
         return "paused\(who)\(until)\(reason)\(rule)"
     }
 
+    /// `closed until 06:00:00`, of a route that is in a planned window.
+    var closed: String? {
+        json["closed_until"]?.text.map { "closed until \(moments.short($0)), as planned" }
+    }
+
     /// `eu breaker open, probed at 15:40:00; us closed`; nil where nothing is known.
     var upstreams: String? {
         let list = json["upstreams"]?.elements ?? []
@@ -56,6 +61,15 @@ struct RouteDocument {
         json["ordinary_path"]?["detail"]?.text.map { "none is passed through: \(safe($0))" }
     }
 
+    /// `circuit_breaker would have acted 12 times`, of what only tells; nil where all acts.
+    var reporting: String? {
+        guard let list = json["reporting"]?.elements, !list.isEmpty else { return nil }
+        return list.map { part in
+            let count = part["would_have"]?.integer ?? 0
+            return "\(safe(part["name"]?.text ?? "?")) would have acted \(count) time\(count == 1 ? "" : "s")"
+        }.joined(separator: "; ")
+    }
+
     func jobs(_ state: String) -> String { json["jobs"]?[state]?.integer.map { String($0) } ?? "–" }
 
     func count(_ name: String) -> String { json[name]?.integer.map { String($0) } ?? "–" }
@@ -71,7 +85,8 @@ struct RouteDocument {
             json["jobs"]?[state]?.integer.flatMap { $0 > 0 ? "\($0) \(state)" : nil }
         }
         let rows: [(String, String?)] = [
-            ("Route", name), ("State", pause ?? state), ("Delivery", json["delivery"]?.text.map(safe)),
+            ("Route", name), ("State", pause ?? closed ?? state),
+            ("Delivery", json["delivery"]?.text.map(safe)),
             ("In flight", "\(count("in_flight")) of \(count("max_requests")), \(count("pending")) waiting"),
             ("Upstreams", upstreams), ("Passing on", passing),
             (
@@ -82,7 +97,7 @@ struct RouteDocument {
             ("Jobs", json["jobs"] == nil ? nil : jobs.isEmpty ? "none" : jobs.joined(separator: ", ")),
             ("Oldest job", json["oldest_job_at"]?.text.map { moments.ageOfOldest($0) + " old" }),
             ("Next attempt", json["next_attempt_at"]?.text.map { moments.coming($0) }),
-            ("Last failure", lastFailure),
+            ("Reports", reporting), ("Last failure", lastFailure),
         ]
         return TextTable.sheet(rows, width: 15)
     }

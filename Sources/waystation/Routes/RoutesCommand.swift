@@ -59,7 +59,8 @@ func routesTable(_ routes: [JSONValue], _ moments: Moments) -> TextTable {
         table.add([
             route.name, route.state, safe(json["delivery"]?.text ?? "–"), route.jobs("scheduled"),
             route.jobs("queued"), route.jobs("running"), route.jobs("retrying"), route.jobs("held"),
-            route.jobs("dead"), moments.ageOfOldest(json["oldest_job_at"]?.text), route.pause ?? "",
+            route.jobs("dead"), moments.ageOfOldest(json["oldest_job_at"]?.text),
+            route.pause ?? route.closed ?? "",
         ])
     }
     return table

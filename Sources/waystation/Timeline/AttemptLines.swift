@@ -38,7 +38,10 @@ struct AttemptLines {
         for held in attempt.heldBack {
             // One that has acted has not done all that it says.
             let verb = held.rule == attempt.rule ? "" : " did not act"
-            text += column("", width) + "rule \"\(safe(held.rule))\"\(verb): \(safe(held.reason))\n"
+            let words =
+                held.reason.hasPrefix("would have ")
+                ? "\(safe(held.rule)) " : "rule \"\(safe(held.rule))\"\(verb): "
+            text += column("", width) + words + safe(held.reason) + "\n"
         }
         if let decision { text += column("", width) + decision + "\n" }
         return text

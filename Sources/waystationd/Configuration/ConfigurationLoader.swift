@@ -60,7 +60,7 @@ enum ConfigurationLoader {
         let result = ConfigurationReader.read(
             contents.bytes,
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group, zoneFile: ZoneFiles.read),
             wallSeconds: now
         )
         var diagnostics = result.diagnostics

@@ -1,5 +1,6 @@
 import RelayConfig
 import RelayJSON
+import RelayPosix
 
 /// The text of a configuration, from which a reload tells what each route says; nobody asks before.
 struct ConfigurationOutline: Sendable {
@@ -11,7 +12,7 @@ struct ConfigurationOutline: Sendable {
     /// Every value with its origin.
     func effective() -> EffectiveConfiguration? {
         // It was accepted: whether its accounts are still there is no question of what it says.
-        let accounts = AccountResolver(user: { _ in 0 }, group: { _ in 0 })
+        let accounts = AccountResolver(user: { _ in 0 }, group: { _ in 0 }, zoneFile: ZoneFiles.read)
         return ConfigurationReader.read(
             bytes,
             file: file,

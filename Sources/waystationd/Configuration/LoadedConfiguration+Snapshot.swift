@@ -48,6 +48,7 @@ extension Limits {
     var forShedding: PressureMachine.Settings {
         var settings = PressureMachine.Settings()
         settings.isEnabled = shedding.isEnabled
+        settings.reports = shedding.reports
         settings.maxResident = shedding.maxResident.map { UInt64($0) } ?? MemoryLimit.available / 8 * 7
         return settings
     }

@@ -28,12 +28,14 @@ extension Daemon {
             engine.snapshot.dropCaches()
             ProcessLimits.trimMemory()
         }
+        let reports = engine.shedding.standing.reports
+        let verb = reports ? "would be refused (mode report)" : "is refused"
         switch change {
         case .began(let cause):
             var record = JournalRecord(
                 .warning,
                 .sheddingBegan,
-                "memory is short: \(cause.rawValue); new work is refused, the least urgent first"
+                "memory is short: \(cause.rawValue); new work \(verb), the least urgent first"
             )
             record.add(.detail, cause.rawValue)
             journal.record(record)
@@ -41,7 +43,7 @@ extension Daemon {
             var record = JournalRecord(
                 .warning,
                 .sheddingBegan,
-                "memory is shorter than it was: \(cause.rawValue); more new work is refused, all in the end"
+                "memory is shorter than it was: \(cause.rawValue); more new work \(verb), all in the end"
             )
             record.add(.detail, cause.rawValue)
             journal.record(record)

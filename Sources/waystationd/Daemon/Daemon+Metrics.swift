@@ -107,6 +107,7 @@ extension Daemon {
         let shedding = engine.shedding.standing
         text.add(.sheddingLevel, shedding.level)
         text.add(.shed, shedding.refused)
+        text.add(.wouldShed, shedding.wouldHaveRefused)
         text.add(.constrained, condition.isConstrained)
         text.add(.journalLost, journal.lost)
         text.add(.journalBlocked, journal.blockedSeconds)

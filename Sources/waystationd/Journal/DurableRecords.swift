@@ -169,6 +169,19 @@ enum DurableRecords {
         return record
     }
 
+    static func shut(_ route: String, _ until: Int64?) -> JournalRecord {
+        var record =
+            if let until {
+                JournalRecord(
+                    .notice,
+                    .routeClosed,
+                    "route \(route) is closed until \(UTCTime.format(seconds: until)), as planned"
+                )
+            } else { JournalRecord(.notice, .routeOpened, "route \(route) is open again, as planned") }
+        record.add(.route, route)
+        return record
+    }
+
     static func breaker(_ route: String, _ change: BreakerChange) -> JournalRecord {
         let upstream = "upstream \(change.upstream) of route \(route)"
         var record =
@@ -176,7 +189,10 @@ enum DurableRecords {
                 JournalRecord(
                     .warning,
                     .breakerOpened,
-                    "\(upstream) fails: its circuit breaker is open, and a probe goes in "
+                    "\(upstream) fails: its circuit breaker "
+                        + (change.isReported
+                            ? "would be open (mode report), and a probe go in "
+                            : "is open, and a probe goes in ")
                         + DurationText.text(wait) + (change.failing.map { "; \($0)" } ?? "")
                 )
             } else {

@@ -45,6 +45,7 @@ final class JournalEvents: JobListener {
         case .runChanged(let run):
             if let record = DurableRecords.changed(run) { journal.record(record) }
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
+        case .routeShut(let route, let until): write(DurableRecords.shut(route, until), route, nil)
         case .breakerChanged(let route, let change):
             write(DurableRecords.breaker(route, change), route, .breakerOpen)
         case .routeResumed(let route, let by): write(DurableRecords.resumed(route, by), route, nil)

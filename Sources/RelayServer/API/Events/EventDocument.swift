@@ -86,6 +86,8 @@ extension JSONObjectWriter {
             if let rule = pause.rule { member("rule", rule) }
             pause.by?.write("by", into: &self)
         case .routeResumed(_, let by): by?.write("by", into: &self)
+        case .routeShut(_, let until):
+            if let until { member("until", UTCTime.format(seconds: until)) }
         case .breakerChanged(_, let change):
             member("upstream", change.upstream)
             member("state", change.probeIn == nil ? "closed" : "open")

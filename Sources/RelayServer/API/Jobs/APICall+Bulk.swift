@@ -36,7 +36,7 @@ extension APICall {
                 ?? .zero
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(principal, isBulk: true))
             order.cursor = done.next
-            order.filter.pausedRoutes = durable.pauses.routes
+            order.filter.pausedRoutes = durable.pauses.routes(of: order.filter.reason)
             order.spacing = wanted.spacing(after: offset)
             let act: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
                 try await durable.operations.act(order)
@@ -61,7 +61,7 @@ extension APICall {
             guard left > 0, step == 0 || counted.next != nil, caller.isThere else { break }
             var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(nil, isBulk: true))
             (order.isDryRun, order.cursor) = (true, counted.next)
-            order.filter.pausedRoutes = caller.server.durable.pauses.routes
+            order.filter.pausedRoutes = caller.server.durable.pauses.routes(of: order.filter.reason)
             counted.add(try await caller.server.durable.operations.act(order))
         }
         return (counted.count.matched, counted.next == nil || counted.count.matched >= most)

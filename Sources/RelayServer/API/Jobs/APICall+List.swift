@@ -23,7 +23,7 @@ extension APICall {
             }
             cursor = known
         }
-        filter.pausedRoutes = caller.server.durable.pauses.routes
+        filter.pausedRoutes = caller.server.durable.pauses.routes(of: filter.reason)
         let sight = JobAccess(caller)
         try sight.narrow(&filter)
         // Which routes others have jobs of is not everybody's to know; and the last job may go while a list is read.
