@@ -86,7 +86,11 @@ class WhatIf(ExampleTest):
                 (got.status, got["Waystation-Source"], got["Waystation-Outcome"]),
                 (caller["status"], caller["source"], caller["outcome"]), case)
             if "code" in caller:
-                self.assertEqual(got.json()["code"], caller["code"], case)
+                problem = got.json()
+                detail = problem["detail"]
+                for at, upstream in enumerate((self.first, self.second), 1):
+                    detail = detail.replace(upstream.url.rstrip("/"), f"http://127.0.0.1:900{at}")
+                self.assertEqual((problem["code"], detail), (caller["code"], caller["detail"]), case)
         self.assertTrue(least["length_ms"] - 1 <= taken <= most["length_ms"] + SLACK, (taken, case))
 
     def check(self, name):

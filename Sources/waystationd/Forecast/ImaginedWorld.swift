@@ -165,7 +165,13 @@ extension ImaginedWorld {
             kind.isBeforeSending
             ? .neverSent
             : FailureGroup.protocol.contains(kind) && kind != .httpResponseIncomplete ? .answered : .unknown
-        return Failure(kind, sent: sent, "\(place): \(kind)")
+        let detail =
+            switch kind {
+            case .connectionRefused: "cannot connect to \(place): Connection refused (ECONNREFUSED)"
+            case .connectionTerminated: "\(place) closed the connection without an answer"
+            default: "\(place): \(kind)"
+            }
+        return Failure(kind, sent: sent, detail)
     }
 
     /// Nothing comes for as long as one waits for it.
