@@ -93,6 +93,7 @@ extension RouteDraft {
             }
         policy.response.locationPrefix = policy.response.locationPrefix.map { _ in "/r/\(name)/" }
         let rules = (staleToken.map { [$0] } ?? []) + (recovery ?? [])
+        policy.verification = verify?.made(upstreams.map(\.name))
         policy.recovery = rules.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         let onlyTells = recovery.map { !$0.isEmpty && $0.allSatisfy(\.reports) } ?? true
         policy.deliversLater = onlyTells || keepsWithoutDelivery

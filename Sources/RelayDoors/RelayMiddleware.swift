@@ -168,6 +168,12 @@ extension RoutePolicy {
                 hint: "leave redirects to the client"
             )
         }
+        if verification != nil {
+            throw Refusal(
+                "a middleware sends its client's request and no other, and verification asks the upstream about it",
+                hint: "leave verification nil, and ask in the program's own code"
+            )
+        }
         if constrained != .send || lightRequest != nil {
             throw Refusal(
                 "a middleware knows nothing of the network, and the policy treats a constrained one",

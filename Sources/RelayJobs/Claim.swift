@@ -38,6 +38,7 @@ extension Claim {
             runAt: timeline.now,
             expiresAt: new.expiresAfter.map { StoreClock.advance(timeline.now, by: $0) },
             mayRepeat: new.record.mayRepeat,
+            asksFirst: new.record.asksFirst,
             isDated: false,
             isBlocked: false,
             now: timeline.now
@@ -118,6 +119,8 @@ package struct Settlement: Sendable {
     package var failureStatus: Status?
     /// Whether one of its attempts may have been carried out that the route would not repeat.
     package var isUncertain = false
+    /// Whether the upstream has said that no earlier attempt was carried out.
+    package var isSettled = false
     /// Whether the request's body is no longer needed and goes with the settlement; only of an ending that is over.
     package var dropsBody = false
 

@@ -23,6 +23,11 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         Data: attempt, status, kind, detail, rule, wait_ms. It is told at once, so that the document of a kept job may \
         show the attempt as under way for a moment longer.
         """
+    case jobLookedUp = """
+        job.looked_up
+        The upstream was asked what became of an attempt, of a kept job or of a request that waits.
+        Data: attempt, status, kind, detail, rule, wait_ms and look_up: found, absent or unclear.
+        """
     case jobRecovered = """
         job.recovered
         A request that waits succeeded after a failure.

@@ -24,6 +24,8 @@ package struct JobRecord: Sendable {
     package var submitter: Optional<Submitter>
     /// Whether sending it twice is acceptable.
     package var mayRepeat: Bool
+    /// Whether the upstream can be asked what became of an attempt.
+    package var asksFirst: Bool
     /// `traceparent`, `tracestate` and `baggage` of the caller.
     package var trace: TraceContext
     /// The caller's bounds, only ever tighter than the route's.
@@ -43,6 +45,7 @@ package struct JobRecord: Sendable {
         labels: [String] = [],
         submitter: Submitter? = nil,
         mayRepeat: Bool = true,
+        asksFirst: Bool = false,
         trace: TraceContext = TraceContext(),
         bounds: Bounds = Bounds()
     ) {
@@ -58,6 +61,7 @@ package struct JobRecord: Sendable {
         self.labels = labels
         self.submitter = submitter
         self.mayRepeat = mayRepeat
+        self.asksFirst = asksFirst
         self.trace = trace
         self.bounds = bounds
     }

@@ -37,6 +37,8 @@ package struct JobStateMachine: Equatable, Sendable {
     package var begun: BegunAttempt?
     /// Whether sending it twice is acceptable.
     package let mayRepeat: Bool
+    /// Whether the upstream can be asked what became of an attempt.
+    package let asksFirst: Bool
     /// Whether `runAt` is still the date its submitter asked for: not once it was due, or was made due otherwise.
     package private(set) var isDated: Bool
 
@@ -44,11 +46,19 @@ package struct JobStateMachine: Equatable, Sendable {
     package static let crashLimit: UInt32 = 3
 
     /// A job that has just been accepted.
-    package init(runAt: Int64, expiresAt: Int64?, mayRepeat: Bool, isDated: Bool, isBlocked: Bool, now: Int64)
-    {
+    package init(
+        runAt: Int64,
+        expiresAt: Int64?,
+        mayRepeat: Bool,
+        asksFirst: Bool = false,
+        isDated: Bool,
+        isBlocked: Bool,
+        now: Int64
+    ) {
         self.runAt = runAt
         self.expiresAt = expiresAt
         self.mayRepeat = mayRepeat
+        self.asksFirst = asksFirst
         self.isDated = isDated
         state = .queued
         wait(isBlocked: isBlocked, now: now)
@@ -59,11 +69,13 @@ package struct JobStateMachine: Equatable, Sendable {
         state: JobState,
         runAt: Int64,
         mayRepeat: Bool,
+        asksFirst: Bool = false,
         isDated: Bool
     ) {
         self.state = state
         self.runAt = runAt
         self.mayRepeat = mayRepeat
+        self.asksFirst = asksFirst
         self.isDated = isDated
     }
 
@@ -207,13 +219,14 @@ extension JobStateMachine {
         spent: UInt32,
         kind: FailureKind?,
         isUncertain: Bool = false,
+        isSettled: Bool = false,
         now: Int64
     ) -> Bool {
         guard state == .running, token == self.token, token != 0 else { return false }
         self.attempts += attempts
         spentAttempts += spent
         crashes = 0
-        isInDoubt = ending != .succeeded && (isInDoubt || isUncertain)
+        isInDoubt = ending != .succeeded && (isInDoubt && !isSettled || isUncertain)
         if let kind { failureKind = kind }
         switch ending {
         case .succeeded: finish(.succeeded, nil, now: now)
@@ -280,7 +293,7 @@ extension JobStateMachine {
         }
         if isCancelAsked || isSuperseded {
             finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
-        } else if !mayRepeat {
+        } else if !mayRepeat, !asksFirst || begun == nil {
             finish(.dead, .outcomeUnknown, now: now)
         } else if crashes >= Self.crashLimit {
             finish(.dead, .poison, now: now)

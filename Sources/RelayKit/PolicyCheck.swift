@@ -30,6 +30,16 @@ extension RoutePolicy {
         }
         if let authentication { try check(authentication.credential, among: credentials) }
         try checkEncryption()
+        if let verification {
+            try check(verification.on, "verification.on")
+            if let fault = verification.fault { throw fault }
+            try refuse(
+                if: !(1...20).contains(verification.attempts) || verification.timeout <= .zero
+                    || verification.settleAfter < .zero,
+                "verification asks never, or without time for it",
+                "choose 1 to 20 attempts, a timeout above zero, and a wait that is not negative"
+            )
+        }
         for rule in recovery {
             try check(rule)
             try check(rule.on, "rule \"\(rule.name)\"")

@@ -38,14 +38,15 @@ extension Attempt {
         let words = [next?.target, failure?.apiCode, failure?.apiTitle]
         let isPastDeadline = failure?.isPastDeadline ?? false
         let blamed = failure?.blamed
-        if wasResent || isPastDeadline || resentBy != nil || blamed != nil
+        if wasResent || isPastDeadline || resentBy != nil || blamed != nil || lookUp != nil
             || words.contains(where: { $0 != nil })
         {
             writer.add(wasResent)
             for word in words { writer.add(word) }
             writer.add(isPastDeadline)
-            if resentBy != nil || blamed != nil { writer.add(resentBy ?? "") }
-            if let blamed { writer.add(blamed.rawValue) }
+            if resentBy != nil || blamed != nil || lookUp != nil { writer.add(resentBy ?? "") }
+            if blamed != nil || lookUp != nil { writer.add(blamed?.rawValue ?? "") }
+            if let lookUp { writer.add(lookUp.rawValue) }
         }
     }
 
@@ -82,15 +83,22 @@ extension Attempt {
         var target: String?
         if !reader.isAtEnd {
             target = try reader.optionalText()
-            failure?.apiCode = try reader.optionalText()
-            failure?.apiTitle = try reader.optionalText()
-            failure?.isPastDeadline = try reader.flag()
+            // Read also where there is no failure to put them into.
+            let (code, title) = (try reader.optionalText(), try reader.optionalText())
+            let isPastDeadline = try reader.flag()
+            failure?.apiCode = code
+            failure?.apiTitle = title
+            failure?.isPastDeadline = isPastDeadline
         }
         if !reader.isAtEnd {
             let rule = try reader.text()
             resentBy = rule.isEmpty ? nil : rule
         }
-        if !reader.isAtEnd { failure?.blamed = FailureCause(rawValue: try reader.text()) }
+        if !reader.isAtEnd {
+            let cause = FailureCause(rawValue: try reader.text())
+            failure?.blamed = cause
+        }
+        if !reader.isAtEnd { lookUp = LookUp(rawValue: try reader.text()) }
         next = decision.flatMap { Next(name: $0, wait: wait, target: target) }
         if exchange.isKnown { self.exchange = exchange }
         failure?.exchange = self.exchange
@@ -105,15 +113,20 @@ extension Exchange {
 }
 
 extension Attempt.Next {
-    /// A `retry`'s.
-    fileprivate var wait: Duration? { if case .retry(let wait) = self { wait } else { nil } }
+    /// A `retry`'s, or that before a question.
+    fileprivate var wait: Duration? {
+        switch self {
+        case .retry(let wait), .verify(let wait): wait
+        default: nil
+        }
+    }
 
     /// The upstream or the stand-in that the action names.
     fileprivate var target: String? {
         switch self {
         case .failover(let upstream): upstream
         case .respond(let source), .respondAndKeep(let source): source.rawValue
-        case .retry, .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: nil
+        case .retry, .refreshCredentials, .quickRecovery, .verify, .fail, .deadLetter, .pauseRoute, .hold: nil
         }
     }
 
@@ -121,6 +134,7 @@ extension Attempt.Next {
     fileprivate init?(name: String, wait: Duration?, target: String?) {
         switch name {
         case "retry": self = .retry(after: wait ?? .zero)
+        case "verify": self = .verify(after: wait ?? .zero)
         case "failover": self = .failover(to: target)
         case "respond", "respond_and_keep":
             guard let source = target.flatMap(StandIn.init(rawValue:)) else { return nil }

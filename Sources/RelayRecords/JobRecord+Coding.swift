@@ -105,7 +105,8 @@ extension JobRecord {
         writer.add(bounds.timeout)
         writer.add(bounds.attemptTimeout)
         // One number, so that records of before it was there are read as they are.
-        writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)) | UInt64(bounds.constrained.rawValue) << 32)
+        let words: UInt64 = UInt64(bounds.constrained.rawValue) | (asksFirst ? 256 : 0)
+        writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)) | words << 32)
         writer.add(bounds.allowsFallback)
     }
 
@@ -144,6 +145,7 @@ extension JobRecord {
         let attempts = number & 0xFFFF_FFFF
         bounds.maxAttempts = attempts == 0 ? nil : Int(clamping: attempts)
         bounds.constrained = ConstrainedUse(rawValue: UInt8(truncatingIfNeeded: number >> 32)) ?? .send
+        asksFirst = number >> 40 & 1 == 1
         bounds.allowsFallback = try reader.flag()
     }
 }

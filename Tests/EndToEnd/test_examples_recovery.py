@@ -176,6 +176,30 @@ class Reauthorize(ExampleTest):
         self.assertEqual(self.tokens.issued, 2)
 
 
+class Verify(ExampleTest):
+    def charge(self, reference, *steps):
+        """The end of a charge whose first answer is lost, with what the upstream then says of it."""
+        self.first.on("/charges", Close(), *steps)
+        got = self.relay.curl("/r/billing/charges", "--json", json.dumps({"reference": reference}))
+        return got, [request.method for request in self.first.seen("/charges")]
+
+    def setUp(self):
+        super().setUp()
+        self.relay = self.example("verify")
+
+    def test_a_charge_that_was_made_is_found(self):
+        got, methods = self.charge("c-1", as_json(200, '{"data": ["c-1"]}'))
+        self.assertEqual((got.status, got["Waystation-Source"], methods), (200, "verified", ["POST", "GET"]))
+
+    def test_a_charge_that_was_not_made_is_made(self):
+        got, methods = self.charge("c-2", as_json(200, '{"data": []}'), as_json(201, "{}"))
+        self.assertEqual((got.status, got["Waystation-Source"], methods), (201, "upstream", ["POST", "GET", "POST"]))
+
+    def test_a_charge_of_which_nobody_knows_stays_in_doubt(self):
+        got, methods = self.charge("c-3", as_json(200, "{}"), answer(500), as_json(200, '{"data": null}'))
+        self.assertEqual((got.status, methods), (502, ["POST", "GET", "GET", "GET"]))
+
+
 class Backoff(ExampleTest):
     def setUp(self):
         super().setUp()

@@ -93,7 +93,9 @@ class Scene:
             "down": route(f"http://127.0.0.1:{refused_port()}/", recovery=[
                 {"name": "again", "on": ["connection"], "retry": {"max_attempts": 8, "backoff": fixed("1h")}}]),
             "login": route(base, auth=secret),
-            "quiet": route(base),
+            "quiet": route(base, verify={
+                "request": {"path": "good?of={job.id}"}, "found": {"status": ["200"]}, "absent": {"status": ["404"]},
+                "settle_after": "10ms"}),
             "flood": route(f"http://127.0.0.1:{refused_port()}/", **UNBOUNDED, recovery=[
                 {"name": "often", "on": ["connection"], "retry": {"max_attempts": 10, "backoff": fixed("1ms")}}]),
         }

@@ -110,6 +110,11 @@ class Shown(PageTest):
         doubtful = scene.keep("hooks", "cut", 1)[0]
         eventually(lambda: scene.job(doubtful)["state"] == "dead", "the job that was cut off is dead")
         self.assertIn("it may have been carried out", self.check(doubtful))
+        asked = scene.keep("quiet", "hooks/cut", 1)[0]
+        eventually(lambda: scene.job(asked)["state"] == "succeeded", "the job that was cut off is found")
+        told = self.check(asked)
+        self.assertIn("look-up 2", told)
+        self.assertIn("succeeded: answered 200, found by asking the upstream", told)
         api("POST", "/v1/routes/quiet/pause", {"reason": "maintenance", "for": "2h"})
         paused = scene.keep("quiet", "good", 1)[0]
         self.assertIn("Why it waits: route_paused.", self.check(paused))

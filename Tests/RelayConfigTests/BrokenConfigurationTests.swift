@@ -80,8 +80,8 @@ struct BrokenConfigurationTests {
 
     @Test(
         "Each gets every message it should, with its place and the fix",
-        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenDurable
-            + brokenHints + brokenClosed
+        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
+            + brokenVerification + brokenDurable + brokenHints + brokenClosed
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -99,8 +99,8 @@ struct BrokenConfigurationTests {
 
     @Test("Every place points at the JSON it names")
     func pointers() throws {
-        for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenDurable
-            + brokenClosed
+        for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenVerification
+            + brokenDurable + brokenClosed
         {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value
             for diagnostic in read(row.file).diagnostics {

@@ -37,6 +37,7 @@ struct PassThroughTests {
         "constrained": "ordinary while the network is constrained",
         "lightRequest": "for a constrained network, which makes it ordinary",
         "neverFails": "for failures, which are promoted",
+        "verifications": "ordinary",
     ]
 
     /// The same of the parts of those that are compiled, or make an ordinary request by one part alone.

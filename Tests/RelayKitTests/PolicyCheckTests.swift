@@ -22,6 +22,29 @@ struct PolicyCheckTests {
         )
     }
 
+    @Test("A question that tells nothing apart, or is never asked")
+    func verification() {
+        let any = SuccessRule()
+        var some = SuccessRule()
+        some.statuses = StatusSet(codes: [404])
+        func refused(
+            _ absent: SuccessRule,
+            _ change: @escaping (inout Verification) -> Void = { _ in }
+        ) -> String? {
+            guard var made = try? Verification(path: "charges/{key}", found: any, absent: absent) else {
+                return nil
+            }
+            change(&made)
+            return refusal { $0.verification = made }?.message
+        }
+        #expect(refused(some) == nil)
+        #expect(refused(any)?.contains("a 200 would say both") == true)
+        #expect(refused(some) { $0.attempts = 0 }?.contains("asks never") == true)
+        #expect(throws: Refusal.self) {
+            try Verification(path: "charges", method: .post, found: any, absent: some)
+        }
+    }
+
     @Test("Attempts outside 1 to 100", arguments: [Int.min, -1, 0, 101, .max])
     func attempts(count: Int) {
         #expect(refusal { $0.maxAttempts = count }?.message.contains("\(count)") == true)

@@ -108,6 +108,7 @@ extension MemoryJobStore.State {
             runAt: runAt,
             expiresAt: job.expiresAfter.map { StoreClock.advance(timeline.latest, by: $0) },
             mayRepeat: record.mayRepeat,
+            asksFirst: record.asksFirst,
             isDated: date != nil,
             isBlocked: isBlocked,
             now: now
@@ -269,6 +270,7 @@ extension MemoryJobStore.State {
                 spent: UInt32(settlement.attempts.count { $0.isSpent }),
                 kind: settlement.failureKind,
                 isUncertain: settlement.isUncertain,
+                isSettled: settlement.isSettled,
                 now: now
             )
         }

@@ -63,9 +63,10 @@ package struct Bench {
         credentials: [CredentialDefinition] = [],
         secrets: [SecretReference: Secret] = [:],
         signer: (any MessageSigner)? = nil,
+        time clock: VirtualTime? = nil,
         answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
     ) {
-        time = VirtualTime(mode)
+        time = clock ?? VirtualTime(mode)
         transport =
             answer.map { [time] in ScriptedTransport(time: time, answer: $0) }
             ?? ScriptedTransport(steps, time: time)

@@ -83,7 +83,8 @@ function attemptEntry(attempt) {
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
-    time: precise(attempt.started_at), at: attempt.started_at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
+    time: precise(attempt.started_at), at: attempt.started_at, what: `${attempt.look_up ? "look-up" : "attempt"} ${attempt.number}`, place: "→ " + place,
+    result: joined(" ", what, attempt.look_up) || attempt.result || "?",
     more: time + (phases.length ? ` (${phases.join(", ")})` : ""),
     notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn",
   };
@@ -97,7 +98,7 @@ function decisionText(attempt) {
     failover: `fail over to ${attempt.next_upstream || "another upstream"}`,
     respond: `answer with the ${standIn}`,
     respond_and_keep: `answered with the ${standIn}; the request goes on as a kept job`,
-    quick_recovery: "take it as a success", fail: "fail",
+    quick_recovery: "take it as a success", verify: `ask the upstream in ${took(attempt.wait_ms || 0)} what became of it`, fail: "fail",
   };
   return (attempt.rule ? `rule "${attempt.rule}": ` : "") + (actions[attempt.next] || spaced(attempt.next));
 }
@@ -118,7 +119,8 @@ function nowEntry(job) {
     const failure = job.last_failure
       ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
     const status = job.status !== undefined && !failure ? `: answered ${job.status}` : "";
-    const standIn = job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
+    const standIn = job.source === "verified" ? ", found by asking the upstream"
+      : job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
     const rules = job.end === "exhausted" && metNoRule(job.attempts.at(-1)) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
     return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure,
@@ -175,7 +177,7 @@ function storyCommands(job) {
 function answeredEntries(job) {
   const entries = [];
   if (metNoRule(job.attempts.at(-1))) entries.push({ notes: ["no rule of the route acts on this failure"] });
-  let what = `answered ${job.status ?? "no answer"}`, look = "good";
+  let what = `answered ${job.status ?? "no answer"}${job.source === "verified" ? ", found by asking the upstream" : ""}`, look = "good";
   if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
     what += ` with the ${job.outcome}`;
     if (job.kept) what += "; the request goes on as " + (job.kept.job === job.id ? "a kept job" : `the kept job ${job.kept.job}`);

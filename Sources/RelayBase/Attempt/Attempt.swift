@@ -15,6 +15,8 @@ public struct Attempt: Sendable {
     public var failure: Failure?
     /// Where it went and what it took; nil when nothing was dialled.
     public var exchange: Exchange?
+    /// The upstream's word of an attempt that was in doubt, where this one only asked for it; nil where it sent the request.
+    public var lookUp: LookUp?
     /// Redirects that were followed within the attempt.
     public var redirects = 0
     /// The rule that decided what came next; nil when none matched or none was asked.
@@ -42,6 +44,8 @@ public struct Attempt: Sendable {
         case respondAndKeep(StandIn)
         /// The failure was a success after all; no rule was asked.
         case quickRecovery
+        /// The upstream is asked after that wait what became of it, before anything else.
+        case verify(after: Duration)
         /// The job ends with its failure, or with the one the strategy gave.
         case fail
         /// The job is given up for an operator to look at.
@@ -62,6 +66,7 @@ public struct Attempt: Sendable {
             case respond
             case respondAndKeep = "respond_and_keep"
             case quickRecovery = "quick_recovery"
+            case verify
             case fail
             case deadLetter = "dead_letter"
             case pauseRoute = "pause_route"
@@ -76,6 +81,7 @@ public struct Attempt: Sendable {
             case .respond: .respond
             case .respondAndKeep: .respondAndKeep
             case .quickRecovery: .quickRecovery
+            case .verify: .verify
             case .fail: .fail
             case .deadLetter: .deadLetter
             case .pauseRoute: .pauseRoute
@@ -116,8 +122,9 @@ extension Attempt {
     package var sent: Sent { failure?.sent ?? .answered }
 
     /// Whether it counts against its job's allowance: a stop burns no attempt, not even one that it met on the wire, and
-    /// neither does a credential that was refused, or what is spared.
+    /// neither does a credential that was refused, what is spared, or a question.
     package var isSpent: Bool {
+        if lookUp != nil { return false }
         if case .refreshCredentials? = next { return false }
         return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed
             && !isSpared
@@ -130,6 +137,7 @@ extension Attempt: CustomStringConvertible {
         var parts: [String] = []
         if let status { parts.append("\(status)") }
         if let failure { parts.append("\(failure.kind)") }
+        if let lookUp { parts.append(lookUp.rawValue) }
         if let rule { parts.append(next.map { "\(rule): \($0.name)" } ?? rule) }
         for held in heldBack { parts.append("rule \(held.rule): \(held.reason.text)") }
         return "\(number) to \(upstream): " + parts.joined(separator: ", ")

@@ -33,6 +33,8 @@ public struct HeldBack: Sendable, Equatable {
         case refreshesSpent(Int)
         /// A credential that had just been fetched was refused, and no other is fetched for that long.
         case freshTokenRefused(for: Duration)
+        /// The upstream was asked as often what became of the request as it may be.
+        case lookUpsSpent(Int)
         /// The route has no credential that can be fetched anew.
         case noCredential
         /// The route's retries are as much of its load as they may be.
@@ -80,6 +82,8 @@ public struct HeldBack: Sendable, Equatable {
                 "the credential was fetched anew \(count) time\(count == 1 ? "" : "s")"
             case .freshTokenRefused(let wait):
                 "a fresh token was refused, and no other is fetched for \(DurationText.text(wait))"
+            case .lookUpsSpent(let count):
+                "the upstream was asked \(count) time\(count == 1 ? "" : "s") (verify.attempts), and did not say"
             case .noCredential: "there is no credential to fetch anew"
             case .budgetSpent:
                 "the retries of the route are as much of its load as they may be (retry_budget)"
@@ -120,6 +124,7 @@ extension Attempt.Next {
         case .deadLetter: "given it up"
         case .pauseRoute: "paused the route"
         case .hold: "put it aside"
+        case .verify: "asked what became of it"
         }
     }
 }

@@ -43,3 +43,8 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
         }
     }
 }
+
+extension Method {
+    /// Whether the request asks for nothing but an answer (RFC 9110 §9.2.1).
+    package var isSafe: Bool { isIdempotent && self != .put && self != .delete }
+}

@@ -13,6 +13,8 @@ public struct RelayResponse: Sendable {
     public enum Source: String, Sendable {
         /// The upstream; passed on as it came, errors included.
         case upstream
+        /// The upstream, when the relay asked it what became of the request, whose own answer was lost.
+        case verified
         /// The route's configured stand-in.
         case fallback
         /// The route's configured placeholder.

@@ -38,6 +38,7 @@ struct RouteCheck {
         checkConstrained(&reading)
         checkRepeats(&reading)
         checkKeptAnswers(&reading)
+        checkVerification(&reading)
         if policy.neverFails, isDurable {
             reading.error(
                 "a route that keeps its requests cannot promise their callers an answer",
@@ -94,25 +95,36 @@ struct RouteCheck {
 
     /// Reports the words of every `on` in `list` that no failure of the route can be.
     private func checkWords(in list: JSONNode, _ reading: inout ReadContext) {
+        for (index, element) in list.elements.enumerated() {
+            guard let words = element["on"]?.value else { continue }
+            checkWords(words, at: { list.location("\(index)", "on", $0) }, &reading)
+        }
+    }
+
+    /// The same of one `on`, whose words stand at that location.
+    func checkWords(
+        _ words: JSONNode,
+        at location: (String) -> JSONNode.Location,
+        _ reading: inout ReadContext
+    ) {
         let lists = [node["error_types"]?.value, node["success"]?.value["fail"]?.value]
         let own = lists.flatMap { $0?.elements ?? [] }.compactMap { $0["kind"]?.value.text }
         let kinds = FailureKind.known.map(\.rawValue) + own
-        for (index, element) in list.elements.enumerated() {
-            guard let words = element["on"]?.value else { continue }
-            for (place, word) in words.elements.enumerated() {
-                guard let text = word.text, case .kind = FailureMatcher.token(text), !kinds.contains(text)
-                else { continue }
-                let location = list.location("\(index)", "on", "\(place)")
-                if RouteCheck.reservedKinds.contains(text) {
-                    reading.error("\"\(text)\" is not available in this version: remove it", at: location)
-                    continue
-                }
+        for (place, word) in words.elements.enumerated() {
+            guard let text = word.text, case .kind = FailureMatcher.token(text), !kinds.contains(text)
+            else { continue }
+            if RouteCheck.reservedKinds.contains(text) {
                 reading.error(
-                    "no rule of this route names a failure \"\(printable(text))\"",
-                    at: location,
-                    hint: FailureMatcher.meant(by: text, kinds: kinds)
+                    "\"\(text)\" is not available in this version: remove it",
+                    at: location("\(place)")
                 )
+                continue
             }
+            reading.error(
+                "no rule of this route names a failure \"\(printable(text))\"",
+                at: location("\(place)"),
+                hint: FailureMatcher.meant(by: text, kinds: kinds)
+            )
         }
     }
 

@@ -72,6 +72,10 @@ extension ConfigurationTable {
             }
             sharedFields
             messageFields
+            Field("verify", verify.kind, \.verify) {
+                "How the upstream is asked what became of a request in doubt before it is sent again; without the key it is "
+                    + "not asked."
+            }
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
             Field("constrained", constrainedUse, \.self) {
                 "The treatment of requests while the network is constrained: send sends them as ever; refuse refuses them, "

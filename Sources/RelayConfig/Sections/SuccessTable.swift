@@ -6,19 +6,24 @@ extension ConfigurationTable {
     static var success: Section<SuccessRule> {
         Section("success", "What an answer must be to count as success.", of: SuccessRule()) {
             Field("status", .statuses, \.statuses) { "Statuses and classes, such as \"2xx\" and \"302\"." }
-            Field("content_type", .list(.mediaType, maximum: 20), \.contentTypes) {
-                "Media types the answer may have; empty means any."
-            }
-            Field("require", .list(requirement, maximum: 50), \.require) {
-                "Conditions on the JSON body that must all hold. An answer without content breaks them, also a 204 unless "
-                    + "status names \"204\" itself."
-            }
+            answerFields
             Field("fail", .list(failure, maximum: 50), \.fail) {
                 "Conditions on the JSON body that make the answer a failure, each with its name."
             }
-            Field("inspect_limit", .size(1...1 << 26), \.inspectLimit) {
-                "A body larger than this is not looked into and fails the check."
-            }
+        }
+    }
+
+    /// The keys of every section that says what an answer must be, besides its status.
+    @FieldList<SuccessRule> static var answerFields: [Field<SuccessRule>] {
+        Field("content_type", .list(.mediaType, maximum: 20), \.contentTypes) {
+            "Media types the answer may have; empty means any."
+        }
+        Field("require", .list(requirement, maximum: 50), \.require) {
+            "Conditions on the JSON body that must all hold. An answer without content breaks them, also a 204 unless "
+                + "status names \"204\" itself."
+        }
+        Field("inspect_limit", .size(1...1 << 26), \.inspectLimit) {
+            "A body larger than this is not looked into and fails the check."
         }
     }
 

@@ -60,7 +60,9 @@ extension RouteCheck {
     /// Nothing but a failover rule leads to an upstream that is not the first, or asks whether one has cooled down.
     func checkEntries(_ reading: inout ReadContext) {
         guard let list = node["upstreams"]?.value else { return }
-        let targets = rules.elements.compactMap { $0["failover"]?.value["upstream"]?.value.text }
+        let targets =
+            rules.elements.compactMap { $0["failover"]?.value["upstream"]?.value.text }
+            + [route.verify?.request.upstream].compactMap(\.self)
         // A target that is not there is reported, and was meant to be one of these.
         let isComplete = targets.allSatisfy { target in route.upstreams.contains { $0.name == target } }
         for (index, element) in list.elements.enumerated() {

@@ -10,6 +10,13 @@ struct RouteDraft {
     var tls = TLSSettings()
     var allowAddresses: [AddressRange] = []
     var recovery: [RuleDraft]?
+    /// One at most: of a struct in place each copy of a draft would have the parts.
+    private var verifications: [VerifyDraft] = []
+
+    var verify: VerifyDraft? {
+        get { verifications.first }
+        set { verifications = newValue.map { [$0] } ?? [] }
+    }
 
     /// The policy of a route that states nothing; the prefix of its response is known with its name.
     static var unstated: RoutePolicy {

@@ -5,7 +5,7 @@ import RelayRoute
 extension ExecutionMachine {
     /// Sends the attempt on to where a redirect leads, where the route follows it.
     mutating func follow(_ inbound: InboundResponse) -> Bool {
-        guard context.route.policy.response.redirects == .follow,
+        guard context.route.policy.response.redirects == .follow, !isLookingUp,
             recovery.attempts[recovery.attempts.count - 1].redirects < Redirect.limit,
             let found = Redirect(
                 inbound.response,
@@ -26,7 +26,7 @@ extension ExecutionMachine {
     func collecting(_ inbound: InboundResponse) -> Collecting? {
         guard case .stream(let source) = inbound.response.body else { return nil }
         let (status, limit) = (inbound.response.status, context.route.policy.limits.body)
-        if judge.needsBody(status) {
+        if isLookingUp || judge.needsBody(status) {
             return Collecting(inbound: inbound, limit: judge.inspectLimit, key: judge.inspectKey)
         }
         if collectsAll { return Collecting(inbound: inbound, limit: limit) }
@@ -48,6 +48,7 @@ extension ExecutionMachine {
     }
 
     mutating func answered(_ inbound: InboundResponse, _ moment: Moment) {
+        if isLookingUp { return lookedUp(inbound, moment) }
         guard program == nil else {
             step = .classify(inbound)
             return
@@ -134,6 +135,7 @@ extension ExecutionMachine {
             step = .end(.answered(response, .upstream))
         // An answer that a rule has made of a failure is the route's own.
         case .quickRecovery: step = .end(.answered(response, .upstream))
+        case .verified: step = .end(.answered(response, .verified))
         case .standIn(let standIn): step = .end(.answered(response, AnswerSource(standIn)))
         }
     }

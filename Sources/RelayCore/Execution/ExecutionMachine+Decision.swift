@@ -4,6 +4,7 @@ import RelayRoute
 // The steps that follow a failure.
 extension ExecutionMachine {
     mutating func attemptFailed(_ failure: Failure, _ moment: Moment) {
+        if isLookingUp { return lookUpFailed(failure, moment) }
         if interrupted(by: failure, moment) { return }
         if failure.kind != .preparation, failure.kind != .cancelled {
             if let recovered = judge.quickRecovery(failure, nil) {
@@ -109,7 +110,9 @@ extension ExecutionMachine {
             return
         }
         if case .fail = decision, awaitsCredential(failure) { return waitForCredential(failure, moment) }
-        if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
+        if let attempt = recovery.attempts.last {
+            notes.append(attempt.lookUp == nil ? .attemptFailed(attempt) : .lookedUp(attempt))
+        }
         switch decision {
         case .consult: break
         case .fail: ended(failure, moment)

@@ -169,6 +169,7 @@ extension ExecutionMachine {
         default: preconditionFailure("a run was asked for its end at the step \(step)")
         }
         delivery.isUncertain = recovery.isUncertain
+        delivery.isSettled = recovery.isSettled
         delivery.lacksContent = lacksContent
         delivery.hold = hold
         delivery.reservation = reservation

@@ -158,10 +158,28 @@ extension ExecutionMachine {
     mutating func waitFor(_ failure: Failure, _ moment: Moment) {
         let until = hold?.until ?? moment.now
         recovery.attemptInterrupted(failure, at: moment.now)
+        waitAgain(until, failure, moment)
+    }
+
+    /// The same once what was not sent is off the record.
+    mutating func waitAgain(_ until: Instant, _ failure: Failure, _ moment: Moment) {
         guard recovery.attempts.isEmpty else {
             return end(.retry(after: max(.seconds(1), moment.now.duration(to: until)), .backoff), failure)
         }
         end(requeued(hold?.reason.waitReason), failure)
+    }
+
+    /// How a run ends whose question comes to nothing through no fault of its own; nil of any other.
+    mutating func endOfInterruptedLookUp(_ failure: Failure, _ moment: Moment) -> Settlement.Ending? {
+        guard isDelivery else { return nil }
+        switch failure.kind {
+        case .credentialsFailed where failure.sent == .neverSent:
+            if let refused { notes.append(.tokenMissed(refused)) }
+            return requeued(.credentials)
+        case .overloaded where failure.sent == .neverSent: return requeued(nil)
+        case .attemptUnrecorded, .cancelled: return requeued(nil)
+        default: return moment.isCancelled ? requeued(nil) : nil
+        }
     }
 
     /// A run waits until the network is not constrained any more; nothing is spent on that.
@@ -228,6 +246,9 @@ extension ExecutionMachine {
         }
         say(failure, nil, moment)
         recovery.attemptInterrupted(failure, at: moment.now)
+        if case .retry(let wait, _) = ending {
+            recovery.attempts[recovery.attempts.count - 1].next = .verify(after: wait)
+        }
         if failure.sent != .neverSent, let attempt = recovery.attempts.last {
             notes.append(.attemptFailed(attempt))
         }
@@ -235,8 +256,12 @@ extension ExecutionMachine {
         return true
     }
 
+    /// The next run asks about an attempt that was cut off on its way, where the upstream can be asked.
     private func endOfStopped(_ failure: Failure) -> Settlement.Ending {
-        recovery.endOfUnsafe(failure).map { .dead($0) } ?? requeued(nil)
+        if failure.sent.mayHaveActed, let inquiry, !recovery.attempts.isEmpty {
+            return .retry(after: inquiry.settings.settleAfter, .backoff)
+        }
+        return recovery.endOfUnsafe(failure).map { .dead($0) } ?? requeued(nil)
     }
 
     /// Back among those that wait, for a reason that is not the job's.
@@ -249,7 +274,7 @@ extension ExecutionMachine {
         return .requeued(after: hold?.pause ?? (hasGate ? .zero : .seconds(1)), reason)
     }
 
-    private mutating func end(_ ending: Settlement.Ending, _ failure: Failure, pauseReason: String? = nil) {
+    mutating func end(_ ending: Settlement.Ending, _ failure: Failure, pauseReason: String? = nil) {
         step = .end(.undelivered(ending, failure, pauseReason: pauseReason))
     }
 }

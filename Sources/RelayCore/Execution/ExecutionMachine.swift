@@ -45,6 +45,10 @@ package struct ExecutionMachine: Sendable {
     var isLight = false
     /// The hold that has kept the attempt back.
     @Rare var hold: AttemptDeferral?
+    /// The question to the upstream where the request is in doubt; nil where it is not asked.
+    @Rare var inquiry: Inquiry?
+    /// Whether that stands in the place of the request.
+    var isLookingUp = false
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
 
@@ -123,6 +127,8 @@ package struct ExecutionMachine: Sendable {
     package enum Maker: Sendable, Equatable {
         case upstream
         case quickRecovery
+        /// The upstream, asked what became of the request.
+        case verified
         case standIn(StandIn)
     }
 
@@ -140,6 +146,8 @@ package struct ExecutionMachine: Sendable {
         case attemptFailed(Attempt)
         /// The failed attempt was a success after all, or its job was cancelled before anybody decided.
         case decided(Attempt)
+        /// The upstream was asked about an attempt, and this was decided.
+        case lookedUp(Attempt)
         case pinsMissed(Exchange)
         /// A rule wants the route paused, which a request does not wait for.
         case pauseWanted(String)
@@ -187,6 +195,16 @@ package struct ExecutionMachine: Sendable {
             added: added,
             wallSeconds: preparedAt
         )
+        if let rules = route.lookUp, !context.method.isSafe {
+            inquiry = try Inquiry(
+                rules,
+                request,
+                preparation,
+                context,
+                added: added,
+                wallSeconds: preparedAt
+            )
+        }
         let hasProgram = context.hooks != nil
         if hasProgram { program = Program(request: request, keys: preparation.keys) }
         if light != nil, !hasProgram { original = request }
@@ -212,6 +230,15 @@ package struct ExecutionMachine: Sendable {
             history: context.history
         )
         guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
+        if let rules = route.lookUp, !context.method.isSafe, let doubt = context.history?.doubt {
+            let place =
+                rules.settings.upstream
+                ?? route.policy.upstreams.firstIndex { $0.name == doubt.upstream } ?? 0
+            plan = recovery.lookUpBegan(rules, upstreamIndex: place, at: moment.now, wall: moment.wall)
+            step = .send
+            ask(about: doubt, moment)
+            return
+        }
         plan = recovery.attemptBegan(
             at: moment.now,
             wall: moment.wall,
@@ -248,7 +275,7 @@ extension ExecutionMachine {
     package mutating func granted() {
         guard case .grant = step else { return }
         isRetry = false
-        if answer != nil { discard() }
+        if answer != nil, !isLookingUp { discard() }
         step = afterGrant
     }
 
@@ -256,6 +283,7 @@ extension ExecutionMachine {
     package mutating func held(_ hold: AttemptDeferral, _ moment: Moment) {
         guard case .grant = step else { return }
         self.hold = hold
+        if isLookingUp { return lookUpHeld(hold, moment) }
         let failure = hold.failure(moment.now)
         // No upstream of a route that is closed is sent anything, so that a kept job need not ask.
         if hold.reason == .routeClosed, isDelivery { return waitFor(failure, moment) }
@@ -383,9 +411,13 @@ extension ExecutionMachine {
 
     package mutating func recalled(_ recall: RouteRecall, _ moment: Moment) {
         guard case .recall(let failure, let refusal) = step else { return }
+        if inquiry != nil, asks(after: failure, recall, moment) { return }
         var situation = situation(recall, moment)
         if refusal?.hasRenewed == false { situation.refreshHeld = recall.refreshHeld }
-        act(recovery.attemptFailed(failure, situation), failure, recall, moment)
+        let decision =
+            recovery.isAfterLookUp
+            ? recovery.decide(about: failure, situation) : recovery.attemptFailed(failure, situation)
+        act(decision, failure, recall, moment)
     }
 
     /// The strategy that was asked has answered.
@@ -413,6 +445,7 @@ extension ExecutionMachine {
     package mutating func begun(isConstrained: Bool, _ moment: Moment) {
         guard case .begin = step else { return }
         redirect = nil
+        if inquiry?.doubt != nil { return ask(moment) }
         plan = recovery.attemptBegan(at: moment.now, wall: moment.wall, isConstrained: isConstrained)
         do throws(Failure) { try lighten(isConstrained) } catch { return attemptFailed(error, moment) }
         step = firstStep
@@ -438,7 +471,7 @@ extension ExecutionMachine {
     package mutating func notAccepted(_ failure: Failure, _ moment: Moment) {
         guard case .accept(let response, let maker) = step else { return }
         if case .standIn = maker { return ended(failure, moment) }
-        let isQuickRecovered = maker == .quickRecovery
+        let isQuickRecovered = maker != .upstream
         var failure = failure
         failure.status = failure.status ?? response.status
         failure.response = failure.response ?? response

@@ -64,6 +64,11 @@ package struct Preparation: Sendable {
         isKeyed ? route.keyFields.flatMap { fields.values($0) + jobFields.values($0) } : []
     }
 
+    /// A field of every attempt; nil where it has none of that name, or an empty one.
+    func value(of name: FieldName) -> String? {
+        [jobFields[name], fields[name]].lazy.compactMap(\.self).first { !$0.isEmpty }
+    }
+
     /// The credential that the caller sends along, as it came; nil where it sends none.
     var callersCredential: String? { fields[.authorization] }
 

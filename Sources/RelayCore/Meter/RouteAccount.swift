@@ -14,6 +14,8 @@ package struct RouteAccount: Sendable {
     package private(set) var unsent: [FailureKind: UInt64] = [:]
     /// How often each rule has acted.
     package private(set) var recoveries: [RecoveryName: UInt64] = [:]
+    /// How often the upstream was asked what became of a request, by what it said.
+    package private(set) var lookUps: [LookUp: UInt64] = [:]
     /// How often each upstream's breaker has opened, or closed.
     package private(set) var breakerMoves: [BreakerMove: UInt64] = [:]
     /// How often each rule, and each part of the route's traffic, that only tells would have acted.
@@ -68,7 +70,9 @@ package struct RouteAccount: Sendable {
         for held in attempt.heldBack {
             if case .reported = held.reason { RouteAccount.count(held.rule, in: &wouldHave) }
         }
-        if let failure = attempt.failure {
+        if let word = attempt.lookUp {
+            lookUps[word, default: 0] &+= 1
+        } else if let failure = attempt.failure {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
             let code = FailureCode(failure)
             let hasRoom = causes[code] != nil || causes.count < RouteAccount.causeLimit
@@ -77,6 +81,7 @@ package struct RouteAccount: Sendable {
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }
         guard let next = attempt.next else { return }
+        if case .verify = next { return }
         let rule = attempt.rule ?? RouteAccount.quickRecovery
         RouteAccount.count(RecoveryName(rule: rule, action: next.name), in: &recoveries)
         if let resent = attempt.resentBy {

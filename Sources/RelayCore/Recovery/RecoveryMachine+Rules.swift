@@ -239,11 +239,13 @@ extension RecoveryMachine {
 
     /// Whether any attempt of the run may have been carried out and may not be repeated.
     var isUncertain: Bool {
-        attempts.contains { $0.failure.map { endOfUnsafe($0) != nil } ?? false }
+        sinceAbsence.contains { attempt in
+            attempt.lookUp == nil && attempt.failure.map { endOfUnsafe($0) != nil } ?? false
+        }
     }
 
     /// How a durable job ends that is given up: what an earlier life left in doubt stays so, however this one failed.
     func endOfGivenUp(_ failure: Failure) -> EndReason? {
-        endOfUnsafe(failure) ?? (history?.isInDoubt == true ? .outcomeUnknown : nil)
+        endOfUnsafe(failure) ?? (history?.isInDoubt == true && !isSettled ? .outcomeUnknown : nil)
     }
 }

@@ -16,13 +16,14 @@ package struct RecoveryMachine: Sendable {
     package let maxAttempts: Int
     package internal(set) var attempts: [Attempt] = []
     /// When the last of them began.
-    private var began = Instant(nanoseconds: 0)
+    var began = Instant(nanoseconds: 0)
     /// How long content has moved since.
-    private var moved = Duration.zero
+    var moved = Duration.zero
 
     var method: Method
     var options: JobOptions
-    private let attemptLimit: TimeLimit
+    /// Of the attempt under way.
+    var attemptLimit: TimeLimit
     var upstream = 0
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
@@ -76,13 +77,16 @@ package struct RecoveryMachine: Sendable {
                 TimeBound(now.advanced(by: $0), TimeLimit("the caller's timeout", $0))
             }
         }
-        let attempt = route.policy.timeouts.attempt
-        if let asked = options.attemptTimeout, asked < attempt {
-            attemptLimit = TimeLimit("the caller's attempt timeout", asked)
-        } else {
-            attemptLimit = TimeLimit("timeouts.attempt", attempt)
-        }
+        attemptLimit = RecoveryMachine.attemptLimit(route, options)
         maxAttempts = route.maxAttempts(options, isDurable: history != nil)
+    }
+
+    static func attemptLimit(_ route: Route, _ options: JobOptions) -> TimeLimit {
+        let attempt = route.policy.timeouts.attempt
+        guard let asked = options.attemptTimeout, asked < attempt else {
+            return TimeLimit("timeouts.attempt", attempt)
+        }
+        return TimeLimit("the caller's attempt timeout", asked)
     }
 
     /// When no further attempt begins.
@@ -151,7 +155,7 @@ package struct RecoveryMachine: Sendable {
         return planned(number, upstreamIndex)
     }
 
-    private func planned(_ number: Int, _ upstreamIndex: Int) -> Plan {
+    func planned(_ number: Int, _ upstreamIndex: Int) -> Plan {
         let stop = began.advanced(by: attemptLimit.duration ?? .zero).advanced(by: moved)
         return Plan(
             number: number,
@@ -257,9 +261,14 @@ package struct RecoveryMachine: Sendable {
 
     /// An attempt failed, or could not be sent.
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
-        var failure = failure
+        decide(about: took(failure, at: situation.now), situation)
+    }
+
+    /// Puts the failure of the attempt that has begun on record, and counts the attempt.
+    mutating func took(_ found: Failure, at now: Instant) -> Failure {
+        var failure = found
         if isDurable, route.policy.deliversLater, failure.cause == .tooMany { failure.blamed = .tooMany }
-        note(failure, at: situation.now)
+        note(failure, at: now)
         if failure.sent == .neverSent {
             if !failure.isHold { unsentAttempts += 1 }
             unsentInARow += 1
@@ -269,6 +278,11 @@ package struct RecoveryMachine: Sendable {
         }
         // That a later one was refused says nothing of this one.
         if failure.sent.mayHaveActed, !method.isIdempotent { needsKey = true }
+        return failure
+    }
+
+    /// Decides what follows a failure that is on record.
+    mutating func decide(about failure: Failure, _ situation: Situation) -> Decision {
         // A failed preparation would fail again; cancellation is offered to no rule.
         guard failure.kind != .preparation else { return .fail }
         return read(
@@ -340,8 +354,8 @@ package struct RecoveryMachine: Sendable {
     /// How far any attempt got: a job whose last attempt was never sent, or refused, may have been carried out by
     /// another.
     package var furthest: Sent {
-        var furthest = Sent.neverSent
-        for attempt in attempts {
+        var furthest = sinceAbsence.startIndex == 0 ? Sent.neverSent : .refused
+        for attempt in sinceAbsence where attempt.lookUp == nil {
             switch attempt.failure?.sent {
             case .unknown?: return .unknown
             case .answered?: furthest = .answered
@@ -365,7 +379,7 @@ extension RecoveryMachine {
         return RecoveryMachine.unsentPace.wait(beforeRetry: unsentInARow - 1, random: situation.random)
     }
 
-    private mutating func note(_ failure: Failure, at now: Instant) {
+    mutating func note(_ failure: Failure, at now: Instant) {
         let last = attempts.count - 1
         attempts[last].duration = timeTaken(at: now)
         attempts[last].status = failure.status

@@ -138,7 +138,7 @@ extension Execution {
 
     private func offer(_ response: HTTPResponse, _ maker: ExecutionMachine.Maker) {
         do throws(Failure) {
-            try hooks?.accept(response, isQuickRecovered: maker != .upstream)
+            try hooks?.accept(response, isQuickRecovered: maker != .upstream && maker != .verified)
             machine.accepted()
         } catch {
             machine.notAccepted(error, moment)
@@ -172,6 +172,9 @@ extension Execution {
             ports.sink.record(.attemptFailed(context, attempt))
             hooks?.decided(attempt)
         case .decided(let attempt): hooks?.decided(attempt)
+        case .lookedUp(let attempt):
+            ports.sink.record(.lookedUp(context, attempt))
+            hooks?.decided(attempt)
         case .pauseWanted(let reason):
             let rule = machine.recovery.attempts.last?.rule
             ports.sink.record(.pauseWanted(route: context.route.name, rule: rule, reason: reason))

@@ -1,5 +1,6 @@
 package import RelayBase
 import RelayJobs
+import RelayRoute
 
 extension Relay {
     /// Runs a durable job, whose context has its history, to its end or to its first wait.
@@ -50,11 +51,14 @@ extension Relay {
         guard let history = context.history else {
             preconditionFailure("the job to deliver has no history")
         }
+        let isDoubted = history.wasInterrupted || history.doubt?.isEarlier == false
+        // The upstream is asked first.
+        if context.route.lookUp != nil, !request.method.isSafe { return nil }
         if history.wasInterrupted, history.spentAttempts >= context.maxAttempts {
             return Delivery(context, .dead(.exhausted), Relay.spent)
         }
         // The store has let it go on by the rules of its acceptance, and those in force may say less.
-        if history.wasInterrupted, !context.route.mayRepeatAfterCrash(request.method, request.fields) {
+        if isDoubted, !context.route.mayRepeatAfterCrash(request.method, request.fields) {
             return Delivery(context, .dead(.outcomeUnknown), Relay.unrepeatable)
         }
         return nil

@@ -1,7 +1,7 @@
 package import RelayBase
 import RelayRoute
 
-// The one wait that signing costs: a body that comes in pieces is awaited before the first attempt.
+// The one wait that signing costs, and a question that looks into the content: a body that comes in pieces is awaited before the first attempt.
 extension Relay {
     /// Begins a job as `begin` does, with the body in memory where it is signed; fails when that is too large, or does
     /// not come.
@@ -12,7 +12,7 @@ extension Relay {
         since began: Instant? = nil,
         moved: Duration = .zero
     ) async -> Result<Execution, Failure> {
-        guard context.route.policy.signing != nil, case .stream(let source) = request.body else {
+        guard context.looksIntoBody, case .stream(let source) = request.body else {
             return begin(request, context, vault, since: began, moved: moved)
         }
         let start = ports.time.now()
@@ -30,8 +30,8 @@ extension Relay {
             guard isWhole else {
                 source.cancel()
                 throw .preparation(
-                    "a request is signed with its whole body, which may have \(limit) bytes and has more: send a"
-                        + " smaller one, or use a route that does not sign"
+                    "a request that is signed, or that verify looks into, is collected first, and may have \(limit) bytes:"
+                        + " send a smaller one, or use another route"
                 )
             }
             var collected = request
@@ -41,5 +41,14 @@ extension Relay {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension JobContext {
+    /// Whether all of its content has to be there before its first attempt.
+    fileprivate var looksIntoBody: Bool {
+        if route.policy.signing != nil { return true }
+        guard let rules = route.lookUp, !method.isSafe else { return false }
+        return !rules.pointers.isEmpty
     }
 }

@@ -15,6 +15,8 @@ package struct Delivery: Sendable {
     package var answer: HTTPResponse?
     /// Whether one of the attempts may have been carried out and may not be repeated.
     package var isUncertain = false
+    /// Whether the upstream has said of the attempts before that none was carried out.
+    package var isSettled = false
     /// The memory its answer takes, until that is on disk.
     package var reservation: MemoryReservation?
     /// The hold that it waits for before it may be sent.

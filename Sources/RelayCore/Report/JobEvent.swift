@@ -12,6 +12,8 @@ package enum JobEvent: Sendable {
     indirect case attemptBegan(JobContext, Attempt)
     /// An attempt failed, and what follows is decided.
     indirect case attemptFailed(JobContext, Attempt)
+    /// The upstream was asked what became of an attempt, and what follows is decided.
+    indirect case lookedUp(JobContext, Attempt)
     /// The upstream's chain held none of the pinned keys, which only report.
     indirect case pinsMissed(JobContext, Exchange)
     /// A kept job stands elsewhere and is not over.

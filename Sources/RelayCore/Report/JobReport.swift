@@ -157,7 +157,7 @@ extension JobReport {
     package var permitText: String? { permitWait.flatMap { PermitWait.text($0) } }
 
     /// Whether the answer is the upstream's, and no stand-in.
-    package var isFromUpstream: Bool { source == nil || source == .upstream }
+    package var isFromUpstream: Bool { source?.isUpstreams ?? true }
 
     /// Whether a failure reached the caller of a route that never fails.
     package var isBreach: Bool {

@@ -10,6 +10,7 @@ extension JobEvent {
         case .accepted: .jobAccepted
         case .attemptBegan: .attemptStarted
         case .attemptFailed: .attemptFailed
+        case .lookedUp: .jobLookedUp
         case .changed(let report): report.state == .held ? .jobHeld : nil
         case .ended(let report): JobEvent.kind(ofEnd: report)
         case .requestRefused: .requestRefused
@@ -52,7 +53,8 @@ extension JobEvent {
     /// The job under way.
     private var context: JobContext? {
         switch self {
-        case .attemptBegan(let context, _), .attemptFailed(let context, _), .pinsMissed(let context, _):
+        case .attemptBegan(let context, _), .attemptFailed(let context, _), .lookedUp(let context, _),
+            .pinsMissed(let context, _):
             context
         default: nil
         }

@@ -63,6 +63,7 @@ extension Delivery {
         settlement.attempts = attempts.map(\.onRecord)
         settlement.failureKind = failure?.kind
         settlement.isUncertain = isUncertain
+        settlement.isSettled = isSettled
         settlement.failureStatus = failure?.status
         let policy = route.policy.delivery
         if let content, let (response, source) = kept(policy.keepsResponses) {

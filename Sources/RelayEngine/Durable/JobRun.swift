@@ -311,7 +311,7 @@ extension JobRun {
         history.attempts = job.attempts
         history.dueAt = job.runAt
         history.spentAttempts = job.spentAttempts
-        history.isInDoubt = job.isInDoubt
+        if job.isInDoubt { history.beginsInDoubt() }
         history.deadline = job.expiresAt.map { dispatcher.engine.time.instant(ofWall: $0) }
         return history
     }

@@ -29,7 +29,13 @@ struct FleetAcceptance: Sendable {
         case .date(let wall): runAt = wall
         }
         standing = FleetStanding(
-            JobStateMachine(state: .queued, runAt: runAt, mayRepeat: job.record.mayRepeat, isDated: false)
+            JobStateMachine(
+                state: .queued,
+                runAt: runAt,
+                mayRepeat: job.record.mayRepeat,
+                asksFirst: job.record.asksFirst,
+                isDated: false
+            )
         )
     }
 
@@ -41,6 +47,7 @@ struct FleetAcceptance: Sendable {
             runAt: standing.machine.runAt,
             expiresAt: job.expiresAfter.map { StoreClock.advance(created, by: $0) },
             mayRepeat: job.record.mayRepeat,
+            asksFirst: job.record.asksFirst,
             isDated: isDated,
             isBlocked: isBlocked,
             now: created

@@ -34,11 +34,13 @@ extension FleetStanding {
         static let dropsContent = Flags(rawValue: 256)
         static let isResent = Flags(rawValue: 512)
         static let hasBegun = Flags(rawValue: 1_024)
+        static let asksFirst = Flags(rawValue: 2_048)
     }
 
     private var flags: Flags {
         var flags: Flags = []
         if machine.mayRepeat { flags.insert(.mayRepeat) }
+        if machine.asksFirst { flags.insert(.asksFirst) }
         if machine.isDated { flags.insert(.isDated) }
         if machine.isCancelAsked { flags.insert(.isCancelAsked) }
         if machine.isSuperseded { flags.insert(.isSuperseded) }
@@ -92,6 +94,7 @@ extension FleetStanding {
             state: state,
             runAt: try reader.signed(),
             mayRepeat: flags.contains(.mayRepeat),
+            asksFirst: flags.contains(.asksFirst),
             isDated: flags.contains(.isDated)
         )
         (machine.reason, machine.end, machine.failureKind) = (reason, end, kind)

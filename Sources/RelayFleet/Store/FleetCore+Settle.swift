@@ -96,6 +96,7 @@ extension FleetCore {
             spent: UInt32(clamping: settlement.attempts.count { $0.isSpent }),
             kind: settlement.failureKind,
             isUncertain: settlement.isUncertain,
+            isSettled: settlement.isSettled,
             now: now
         )
         guard isSettled else { return nil }

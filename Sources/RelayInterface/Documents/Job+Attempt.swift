@@ -33,6 +33,8 @@ extension Job {
         /// The wait before the next attempt.
         public package(set) var wait: Duration?
         package var nextUpstream: String?
+        /// The upstream's word of the attempts before, where this one only asked for it: `found`, `absent` or `unclear`.
+        public package(set) var lookUp: String?
         package var nextSource: String?
         package var isSpent = false
         package var heldBack: [Held] = []

@@ -27,6 +27,12 @@ extension Job.Attempt: ReadableDocument {
         .maybe("rule", \.rule, .text, "The rule that acted."),
         .maybe("next", \.next, .word(RelayBase.Attempt.Next.Word.allCases.map(\.rawValue)), "What it did."),
         .maybe("wait_ms", \.wait),
+        .maybe(
+            "look_up",
+            \.lookUp,
+            .word(LookUp.allCases.map(\.rawValue)),
+            "Of one that only asked what became of those before it: what the upstream said."
+        ),
         .maybe("next_upstream", \.nextUpstream),
         .maybe("next_source", \.nextSource, .word(StandIn.allCases.map(\.rawValue))),
         .always("spent", \.isSpent, .boolean, "Whether it counts against max_attempts."),

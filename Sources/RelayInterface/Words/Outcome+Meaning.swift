@@ -9,6 +9,12 @@ extension AnswerSource {
             The answer is the upstream's.
             Do: No action is needed.
             """
+        case .verified:
+            """
+            The answer is the upstream's to the question what became of the request, as verify of the route says: the \
+            request was carried out, and its own answer was lost.
+            Do: No action is needed.
+            """
         case .fallback:
             """
             A rule with respond gave an answer that is as good as the upstream's.

@@ -36,6 +36,12 @@ extension Attempt.Next.Word {
             The failure counts as a success, because quick_recovery of the route says so.
             Do: No action is needed.
             """
+        case .verify:
+            """
+            The upstream is asked what became of the attempt, because verify of the route says so: what it finds is the \
+            success, what it does not have may be sent again.
+            Do: No action is needed; where it cannot say, the request stays in doubt.
+            """
         case .fail:
             """
             The request fails at once, without the rules below.

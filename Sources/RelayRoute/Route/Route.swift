@@ -33,6 +33,8 @@ package final class Route: Sendable {
     package let longestHold: Duration?
     /// Whether nothing bounds, spaces or stops its attempts.
     package let isWithoutTraffic: Bool
+    /// How the upstream is asked about requests in doubt; nil where it is not.
+    package let lookUp: LookUpRules?
     /// The spacing of its attempts; nil where nothing bounds their rate.
     package let spacing: RateSpacing?
     /// That of a rate that is only told of.
@@ -59,6 +61,7 @@ package final class Route: Sendable {
         let rate = policy.traffic.rateLimit?.spacing
         spacing = reporting.contains(.rate) ? nil : rate
         reportedSpacing = reporting.contains(.rate) ? rate : nil
+        lookUp = policy.verification.map { LookUpRules($0, of: name, policy) }
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
@@ -117,6 +120,13 @@ public struct RoutePolicy: Sendable {
     ///
     /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
+    /// How the upstream is asked what became of a request in doubt before it is sent again; nil asks nothing.
+    public var verification: Verification? {
+        get { verifications.first }
+        set { verifications = newValue.map { [$0] } ?? [] }
+    }
+    /// One at most: of a struct in place each copy of a policy would have the parts.
+    private var verifications: [Verification] = []
     /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
     /// about their failures.
     package var deliversLater = false

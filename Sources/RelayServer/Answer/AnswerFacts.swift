@@ -23,7 +23,7 @@ struct AnswerFacts {
         self.job = job
         self.attempts = attempts
         attemptCount = attempts.count
-        isUpstream = source == .upstream || source == .stale
+        isUpstream = source == .stale || source?.isUpstreams == true
         self.source = source
         self.isFailure = isFailure || source == nil
     }

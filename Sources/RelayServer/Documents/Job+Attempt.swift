@@ -30,13 +30,14 @@ extension Job.Attempt {
             apiCode = failure.apiCode
             apiTitle = failure.apiTitle.map { UpstreamText.text($0) }
         }
+        lookUp = attempt.lookUp?.rawValue
         rule = attempt.rule
         isSpent = attempt.isSpent
         heldBack = attempt.heldBack.map { Held($0) }
         guard let decision = attempt.next else { return }
         next = decision.name
         switch decision {
-        case .retry(let after): wait = after
+        case .retry(let after), .verify(let after): wait = after
         case .failover(let other): nextUpstream = other
         case .respond(let source), .respondAndKeep(let source): nextSource = source.rawValue
         case .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: break

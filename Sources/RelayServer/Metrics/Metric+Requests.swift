@@ -80,6 +80,14 @@ extension Metric {
         "How often a rule, or a part of the route's traffic, whose mode is report would have acted: rule is its name or key.",
         do: "When it would have done what is wanted: take its mode from the configuration."
     )
+    package static let verifications = Metric(
+        "waystation_verifications",
+        .counter,
+        ["route", "result"],
+        "How often the upstream was asked what became of a request in doubt (verify), by what it said.",
+        do:
+            "Many are unclear: see what it answers, waystation explain JOB, and mend found, absent or settle_after."
+    )
     package static let budgetExhausted = Metric(
         "waystation_retry_budget_exhausted",
         .counter,
@@ -158,6 +166,7 @@ extension Metric {
         recoveries, wouldHave,
         retryDelay,
         budgetExhausted,
+        verifications,
         retriesInFlight, retriesLeft, slotsLeft, paused, closed,
         ordinary, promoted,
     ]

@@ -47,6 +47,11 @@ extension MetricsText {
         }
         add(.recoveries, recoveries)
         for (by, count) in figures.account.wouldHave(entry.route) { add(.wouldHave, [name, by], count) }
+        if entry.route.lookUp != nil {
+            for word in LookUp.allCases {
+                add(.verifications, [name, word.rawValue], figures.account.lookUps[word] ?? 0)
+            }
+        }
         add(.budgetExhausted, [name], figures.account.budgetSpent)
         for (reason, count) in entry.state.meter.ordinary { add(.ordinary, [name, reason.rawValue], count) }
         for (reason, count) in entry.state.meter.promoted { add(.promoted, [name, reason.rawValue], count) }

@@ -91,6 +91,7 @@ extension JobRow {
             state: .queued,
             runAt: plain.columns.runAt,
             mayRepeat: plain.record.mayRepeat,
+            asksFirst: plain.record.asksFirst,
             isDated: false
         )
         machine.expiresAt = plain.columns.expiresAt

@@ -55,6 +55,7 @@ struct JobRow {
         static let isInDoubt: Int64 = 256
         static let isResent: Int64 = 512
         static let hasActions: Int64 = 1_024
+        static let asksFirst: Int64 = 2_048
     }
 
     var flags: Int64 {
@@ -63,7 +64,7 @@ struct JobRow {
             | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
             | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
             | (machine.isInDoubt ? Flag.isInDoubt : 0) | (machine.begun?.isResent == true ? Flag.isResent : 0)
-            | (hasActions ? Flag.hasActions : 0)
+            | (hasActions ? Flag.hasActions : 0) | (machine.asksFirst ? Flag.asksFirst : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -135,6 +136,7 @@ struct JobRow {
             state: state,
             runAt: row.int(6),
             mayRepeat: flags & Flag.mayRepeat != 0,
+            asksFirst: flags & Flag.asksFirst != 0,
             isDated: flags & Flag.isDated != 0
         )
         machine.reason = WaitReason(rawValue: UInt8(clamping: row.int(5)))

@@ -73,6 +73,7 @@ extension StoreWriter {
             runAt: runAt,
             expiresAt: job.expiresAfter.map { StoreClock.advance(latest, by: $0) },
             mayRepeat: record.mayRepeat,
+            asksFirst: record.asksFirst,
             isDated: date != nil,
             isBlocked: previous != nil,
             now: now

@@ -33,6 +33,7 @@ extension StoreWriter {
                 spent: spent,
                 kind: settlement.failureKind,
                 isUncertain: settlement.isUncertain,
+                isSettled: settlement.isSettled,
                 now: now
             )
         else { return try stale(settlement) }

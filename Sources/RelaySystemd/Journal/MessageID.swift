@@ -11,6 +11,8 @@ package struct MessageID: Hashable, Sendable {
 
     /// One attempt failed; the job goes on.
     package static let attemptFailed = MessageID("attempt_failed", "bc959c9de819456cb95b817bb6f0a24d")
+    /// The upstream was asked what became of an attempt.
+    package static let lookedUp = MessageID("looked_up", "c68bf341f06a47abb463f74e84459d9c")
     /// A job succeeded after at least one failed attempt.
     package static let recovered = MessageID("recovered", "36694db094e74ee8ab464c110b0398bc")
     /// A job ended in a failure.

@@ -23,7 +23,9 @@ struct AnsweredEnd {
     private func end(_ output: Output) -> String {
         let status = job.status.map { String($0.rawValue) } ?? "no answer"
         switch job.outcomeWord.flatMap(OutcomeWord.init) {
-        case .success: return output.styled("answered \(status)", .green)
+        case .success:
+            let asked = job.source == AnswerSource.verified.rawValue ? ", found by asking the upstream" : ""
+            return output.styled("answered \(status)", .green) + asked
         case .fallback?, .placeholder?, .stale?:
             return output.styled("answered \(status) with the \(job.outcomeWord ?? "")", .yellow) + further
         case .failure, nil:

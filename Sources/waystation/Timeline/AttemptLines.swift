@@ -19,9 +19,12 @@ struct AttemptLines {
             what += (what.isEmpty ? "" : " ") + safe(kind)
         }
         if what.isEmpty { what = attempt.result.isEmpty ? "?" : safe(attempt.result) }
+        if let word = attempt.lookUp { what += " " + safe(word) }
         let took = attempt.time.map { " in \(AttemptLines.short($0))" } ?? ""
         let place = [attempt.upstream, attempt.address].compactMap { $0 }.map(safe)
-        var text = column(time, width) + pad("attempt \(attempt.number)", 11)
+        var text =
+            column(time, width)
+            + pad("\(attempt.lookUp == nil ? "attempt" : "look-up") \(attempt.number)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, attempt.kind != nil ? .yellow : .green) + "\(took)\(phases)\n"
         if let node = attempt.node { text += column("", width) + "by \(safe(node))\n" }
@@ -83,6 +86,8 @@ struct AttemptLines {
         case "respond": action = "answer with the \(standIn)"
         case "respond_and_keep": action = "answered with the \(standIn); the request goes on as a kept job"
         case "quick_recovery": action = "take it as a success"
+        case "verify":
+            action = "ask the upstream in \(AttemptLines.short(attempt.wait ?? .zero)) what became of it"
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
         case nil: return nil

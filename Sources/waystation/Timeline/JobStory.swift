@@ -115,7 +115,12 @@ struct JobStory {
             // A failure says itself what the answer was.
             let answered = isDamaged || view.failure != nil ? nil : job.status
             let status = answered.map { ": answered \($0.rawValue)" } ?? ""
-            let standIn = job.source.flatMap { $0 == "upstream" ? nil : " with the \(safe($0))" } ?? ""
+            let standIn =
+                switch job.source {
+                case nil, AnswerSource.upstream.rawValue?: ""
+                case AnswerSource.verified.rawValue?: ", found by asking the upstream"
+                case let source?: " with the \(safe(source))"
+                }
             let rules = view.wasExhaustedByNoRule ? ", no rule acts on it" : ""
             let end = view.end.flatMap { $0 == view.state ? nil : " (\($0)\(rules))" } ?? ""
             let failure = isDamaged ? damage : view.failure.map { ": \($0)" } ?? ""

@@ -7,6 +7,7 @@ import RelaySystemd
 /// The words and fields of records about jobs.
 enum JobRecords {
     static let attemptFailed = JournalRecord.Kind(.notice, .attemptFailed)
+    static let lookedUp = JournalRecord.Kind(.notice, .lookedUp)
     static let recovered = JournalRecord.Kind(.info, .recovered)
     static let fallbackServed = JournalRecord.Kind(.warning, .fallbackServed)
     /// The limit is the operator's to move, so it is told as loudly as a 403.
@@ -28,6 +29,20 @@ enum JobRecords {
         if case .retry(let wait) = next {
             record.add(.nextAttemptMicroseconds, wait.saturatedNanoseconds / 1000)
         }
+        return record
+    }
+
+    /// The upstream was asked what became of an attempt.
+    static func lookedUp(_ job: JobContext, _ attempt: Attempt) -> JournalRecord {
+        let word = attempt.lookUp ?? .unclear
+        let next = attempt.next.map { ", \(consequence($0))" } ?? ""
+        var record = JournalRecord(
+            lookedUp,
+            "job \(job.id): the upstream of route \(job.route.name) was asked what became of it: \(word.rawValue), "
+                + "\(what(attempt))\(next)"
+        )
+        add(job, to: &record)
+        add(attempt, to: &record)
         return record
     }
 
@@ -166,7 +181,9 @@ enum JobRecords {
             let next = attempt.next.map { ", \(consequence($0))" } ?? ""
             let rule = attempt.rule.map { " (rule \($0))" } ?? ""
             let held = attempt.heldBack.map { "; rule \($0.rule): \($0.reason.text)" }.joined()
-            return "  +\(at)  attempt \(attempt.number)  \(what(attempt))\(next)\(rule)\(held)"
+            let word = attempt.lookUp.map { " (\($0.rawValue))" } ?? ""
+            let name = "\(attempt.lookUp == nil ? "attempt" : "look-up") \(attempt.number)\(word)"
+            return "  +\(at)  \(name)  \(what(attempt))\(next)\(rule)\(held)"
         }.joined(separator: "\n")
     }
 
@@ -189,6 +206,7 @@ enum JobRecords {
         case .respond(let source): "answer with the \(source.rawValue)"
         case .respondAndKeep(let source): "answer with the \(source.rawValue) and go on as a kept job"
         case .quickRecovery: "taken as a success"
+        case .verify(let wait): "ask the upstream in \(seconds(wait)) what became of it"
         case .fail, .deadLetter: "give up"
         case .pauseRoute: "pause the route"
         case .hold: "hold the job"

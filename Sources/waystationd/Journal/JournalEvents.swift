@@ -31,6 +31,10 @@ final class JournalEvents: JobListener {
             write(JobRecords.attemptFailed, job.route.name, attempt.failure?.kind.rawValue) {
                 JobRecords.attemptFailed(job, attempt, next)
             }
+        case .lookedUp(let job, let attempt):
+            write(JobRecords.lookedUp, job.route.name, attempt.failure?.kind.rawValue) {
+                JobRecords.lookedUp(job, attempt)
+            }
         case .ended(let report): ended(report)
         case .pinsMissed(let job, let exchange):
             write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)

@@ -1,10 +1,19 @@
 import RelayBase
 import RelayJobs
 import RelayRoute
+import RelayTestSupport
+import RelayTesting
 
 // The attempts that an upstream sees.
 extension DurableChecker {
-    func began(_ job: DurableFacts, _ stored: StoredJob?, _ others: [StoredJob], life: Int, wall: Int64) {
+    func began(
+        _ job: DurableFacts,
+        _ stored: StoredJob?,
+        _ others: [StoredJob],
+        life: Int,
+        wall: Int64,
+        isQuestion: Bool
+    ) {
         let route = routes[job.route]
         look(at: wall)
         if job.flight?.isOpen == true { fail(job, "a job is sent while it is under way") }
@@ -24,15 +33,20 @@ extension DurableChecker {
         if route.flights >= route.mostPlaces(now: now) {
             fail(job, "there are more at once than the route has places")
         }
+        order(job, others)
+        route.flights += 1
+        job.sentInRun += 1
+        if isQuestion {
+            if job.method == .get { fail(job, "a job is asked about that changes nothing") }
+            return
+        }
         if job.spent + job.unsettled.count(where: { $0 == .failed || $0 == .answered || $0 == .unknown })
             >= route.maxAttempts
         {
             fail(job, "a job is sent more often than the route allows")
         }
         repeating(job, route, life)
-        order(job, others)
-        route.flights += 1
-        job.sentInRun += 1
+        (job.isFound, job.isAbsent) = (false, false)
     }
 
     func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
@@ -47,18 +61,21 @@ extension DurableChecker {
     }
 
     private func repeating(_ job: DurableFacts, _ route: DurableRoute, _ life: Int) {
-        let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
+        let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any || job.isAbsent
+        if job.isAbsent, !job.acts.isEmpty, job.replays == 0 {
+            fail(job, "a job is sent again that was carried out")
+        }
         let isCrash = job.lastLife != life && !job.isSettled
         let again = "a job that may not be repeated is sent again after"
         switch job.last {
-        case .none, .never: break
+        case .none, .never, .asked: break
         case .success:
             if !isCrash { fail(job, "a job is sent after it has succeeded") }
             if !isSafe { fail(job, "\(again) a crash") }
         case .failed: if isCrash, !isSafe { fail(job, "\(again) a crash") }
         case .answered, .unknown:
             let end = job.last == .answered ? "an answer that does not refuse it" : "an unknown outcome"
-            let mayRetry = route.mayRetry(job.method, isKeyed: job.isKeyed)
+            let mayRetry = job.isAbsent || route.mayRetry(job.method, isKeyed: job.isKeyed)
             if isCrash ? !isSafe : !mayRetry { fail(job, "\(again) \(end)") }
         case .stopped, .crashed:
             note("sent again after a \(job.last.rawValue) attempt")
@@ -87,16 +104,31 @@ extension DurableChecker {
         tell(job, "landed: \(landing.rawValue)")
         note("landed \(landing.rawValue)")
         routes[job.route].flights -= 1
+        guard !flight.isQuestion else {
+            job.unsettled.append(.asked)
+            return
+        }
         job.last = landing
+        act(job, landing)
         if [.answered, .unknown, .stopped, .crashed].contains(landing) { job.mayHaveActed = true }
         job.unsettled.append(landing)
     }
 
     func crashed(_ life: Int) {
         for flight in flights.values.sorted(by: { $0.job.number < $1.job.number }) where flight.life == life {
-            landed(flight, .crashed)
+            landed(flight, flight.isQuestion ? .asked : .crashed)
             flight.job.spent += 1
         }
         for job in jobs { job.unsettled = [] }
+    }
+
+    /// Whether the upstream carried it out, of which nobody may know.
+    private func act(_ job: DurableFacts, _ landing: DurableFacts.Landing) {
+        var draw = SplitMix64(seed: UInt64(truncatingIfNeeded: job.number &* 97 &+ job.acts.count))
+        switch landing {
+        case .success: job.acts.append(now)
+        case .answered, .unknown, .stopped, .crashed: if draw.chance(50) { job.acts.append(now) }
+        case .none, .never, .failed, .asked: break
+        }
     }
 }

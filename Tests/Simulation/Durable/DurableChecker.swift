@@ -121,7 +121,7 @@ final class DurableChecker: SimulatedChecker<String> {
         job.onRecord += next.earlier.count
         job.spent += next.earlier.count { $0.isSpent }
         job.unsettled.removeFirst(min(next.earlier.count, job.unsettled.count))
-        if !next.earlier.isEmpty { job.isSettled = true }
+        if next.earlier.contains(where: { $0.lookUp == nil }) { job.isSettled = true }
     }
 
     func settled(
@@ -137,20 +137,21 @@ final class DurableChecker: SimulatedChecker<String> {
         note("settled \(name(said.ending))")
         job.runningSince = nil
         job.strandedSince = nil
-        let made = job.unsettled.count { $0 != .none && $0 != .never && $0 != .crashed }
+        let made = job.unsettled.count { $0 != .none && $0 != .never && $0 != .crashed && $0 != .asked }
         let counted = kept.attempts.count { $0.isSpent }
         // An attempt that a stop met on the wire may have been answered, for all the relay knows, and does not count.
         if counted > made { fail(job, "more attempts are counted than were made") }
         job.spent += counted
         // A run that has sent nothing says nothing of an earlier one that a crash cut short.
-        if !job.unsettled.isEmpty { job.isSettled = true }
+        if job.unsettled.contains(where: { $0 != .asked }) { job.isSettled = true }
         job.unsettled = []
         let stored = asked.steady * 1_000_000
         switch said.ending {
         case .retry(let wait, _):
             job.notBefore = stored + wait.saturatedNanoseconds
             job.date = nil
-            if let route = route(job.route), wait < route.schedule[0] {
+            let asks = if case .verify? = said.attempts.last?.next { true } else { false }
+            if let route = route(job.route), wait < route.schedule[0], !asks {
                 fail(job, "a wait is shorter than its schedule")
             }
         case .requeued(let wait, let reason):
@@ -168,7 +169,7 @@ final class DurableChecker: SimulatedChecker<String> {
         case .dead(let reason): died(job, reason)
         case .succeeded, .cancelled, .expired: break
         }
-        if said.ending == .succeeded, job.last != .success {
+        if said.ending == .succeeded, job.last != .success, !job.isFound {
             fail(job, "a job has succeeded that no upstream took")
         }
         job.isHeld = now?.state == .held
@@ -182,7 +183,7 @@ final class DurableChecker: SimulatedChecker<String> {
         let isOpen = job.mayHaveActed || job.last != .none && job.last != .never && job.last != .failed
         if reason.rawValue == "outcome_unknown" || reason.rawValue == "not_repeatable" {
             if isSafe || !isOpen { fail(job, "a job is given up as \(reason.rawValue) that was refused") }
-        } else if !isSafe, job.last == .unknown || job.last == .answered {
+        } else if !isSafe, !job.isAbsent, job.last == .unknown || job.last == .answered {
             fail(job, "a job that may have been carried out ends as \(reason.rawValue)")
         }
     }

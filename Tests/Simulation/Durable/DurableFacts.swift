@@ -10,6 +10,8 @@ final class DurableFacts {
         case unknown, success
         case stopped
         case crashed
+        /// No attempt: its upstream was asked about earlier ones.
+        case asked
     }
 
     let number: Int
@@ -38,6 +40,11 @@ final class DurableFacts {
     /// Whether an attempt may have been carried out, whatever came after it.
     var mayHaveActed = false
     var lastLife = 0
+    /// When an upstream carried it out, each time.
+    var acts: [Int64] = []
+    /// The upstream's words since the last attempt.
+    var isFound = false
+    var isAbsent = false
     /// Whether the store knows how the last attempt ended.
     var isSettled = true
     var flight: DurableFlight?
@@ -68,6 +75,10 @@ final class DurableFlight {
     let job: DurableFacts
     let life: Int
     var isOpen = true
+    /// Whether it asks about earlier ones.
+    let isQuestion: Bool
 
-    init(_ job: DurableFacts, life: Int) { (self.job, self.life) = (job, life) }
+    init(_ job: DurableFacts, life: Int, isQuestion: Bool = false) {
+        (self.job, self.life, self.isQuestion) = (job, life, isQuestion)
+    }
 }

@@ -37,6 +37,8 @@ enum DurablePlant: String, PlantedBug {
     case ignoresSchedule = "ignores-schedule: sent before it is due | shorter than its schedule"
     case extraAttempt = "extra-attempt: more often than the route allows"
     case losesAttempt = "loses-attempt: record does not tell of the attempt"
+    /// The upstream is asked before it shows what it did.
+    case asksTooEarly = "asks-too-early: sent again that was carried out"
     /// A job is sent with its acceptance, and on disk it waits.
     case losesBirth = "loses-birth: record does not tell of the attempt"
 }

@@ -12,6 +12,8 @@ final class DurableRoute {
     let maxAttempts: Int
     let expiresAfter: Duration
     let window: Duration
+    /// Whether its upstream is asked what became of an attempt in doubt.
+    let asks: Bool
     private var policy: RoutePolicy
     private let plant: DurablePlant?
 
@@ -34,6 +36,7 @@ final class DurableRoute {
     init(_ number: Int, _ draw: inout SplitMix64, credential: Int?, plant: DurablePlant?) {
         (self.number, self.credential, self.plant) = (number, credential, plant)
         name = "route\(number)"
+        asks = number % 3 == 1
         methods = draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
         let waits: [Duration] = [
             .seconds(1), .seconds(5), .seconds(30), .seconds(600), .seconds(7_200), .seconds(86_400),
@@ -80,6 +83,25 @@ final class DurableRoute {
         retry.backoff = Backoff(schedule: .list(waits), jitter: .none)
         add("later", [.any], .retry(retry))
         policy.recovery = rules
+        if asks { policy.verification = question }
+    }
+
+    /// Path of every question, without the job's id.
+    static let questionPath = "look-up/"
+
+    private var question: Verification {
+        var (found, absent) = (SuccessRule(), SuccessRule())
+        (found.statuses, absent.statuses) = (StatusSet(codes: [200]), StatusSet(codes: [404]))
+        guard
+            var question = try? Verification(
+                path: DurableRoute.questionPath + "{job.id}",
+                headers: ["X-Request-Id": "{header:X-Request-Id}"],
+                found: found,
+                absent: absent
+            )
+        else { preconditionFailure("a bad path in the simulation") }
+        question.settleAfter = plant == .asksTooEarly ? .zero : .seconds(2)
+        return question
     }
 
     var route: Route {

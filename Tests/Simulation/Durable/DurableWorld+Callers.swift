@@ -80,14 +80,16 @@ extension DurableWorld {
             checker.fail(nil, "an attempt is sent for no job")
             return DurableFlight(checker.jobs[0], life: life.number)
         }
-        checker.tell(job, "is sent")
+        let isQuestion = request.target.hasPrefix("/" + DurableRoute.questionPath)
+        checker.tell(job, isQuestion ? "is asked about" : "is sent")
         let stored = try? await memory.job(job.id)
         var others: [StoredJob] = []
         if job.orderingKey != nil { others = (try? await memory.all(of: routes[job.route].name)) ?? [] }
-        checker.began(job, stored, others, life: life.number, wall: wall)
-        let flight = DurableFlight(job, life: life.number)
+        checker.began(job, stored, others, life: life.number, wall: wall, isQuestion: isQuestion)
+        let flight = DurableFlight(job, life: life.number, isQuestion: isQuestion)
         checker.flights[ObjectIdentifier(flight)] = flight
         job.flight = flight
+        guard !isQuestion else { return flight }
         job.lastLife = life.number
         job.isSettled = false
         if plant == .keepsPlace, number % 20 == 19 {

@@ -30,6 +30,7 @@ extension Confined where Value == DurableWorld {
             value.checker.landed(flight, .stopped)
             throw Failure(.cancelled, sent: .unknown, "cancelled")
         }
+        if flight.isQuestion { return try value.answered(reply, flight) }
         switch reply {
         case .fails(let kind, let sent):
             value.checker.landed(flight, sent == .neverSent ? .never : .unknown)
@@ -51,5 +52,31 @@ extension Confined where Value == DurableWorld {
         guard isWell else { return InboundResponse(value.draw.pick([400, 503])) }
         let text = #"{"access_token":"t\#(value.tokens)","expires_in":3600}"#
         return InboundResponse(200, [], .bytes(Array(text.utf8)))
+    }
+}
+
+extension DurableWorld {
+    /// How late an upstream shows what it did, at the most, in nanoseconds.
+    private static let delay: Int64 = 1_000_000_000
+
+    /// The answer to the question what became of a job: the truth, or neither.
+    fileprivate func answered(
+        _ reply: DurableUpstream.Reply,
+        _ flight: DurableFlight
+    ) throws(Failure) -> InboundResponse {
+        checker.landed(flight, .asked)
+        switch reply {
+        case .fails(let kind, let sent): throw Failure(kind, sent: sent, "simulated")
+        case .answers(let status, let retryAfter):
+            guard status.class == .success else {
+                let fields = retryAfter.map { [("Retry-After", "\($0)")] } ?? []
+                return InboundResponse(status == 404 ? 500 : status, fields)
+            }
+        }
+        let job = flight.job
+        let isFound = job.acts.contains { $0 <= timeline.now - DurableWorld.delay }
+        (job.isFound, job.isAbsent) = (isFound, !isFound)
+        checker.note(isFound ? "found" : "absent")
+        return InboundResponse(isFound ? 200 : 404)
     }
 }

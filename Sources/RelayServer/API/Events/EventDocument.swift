@@ -76,6 +76,9 @@ extension JSONObjectWriter {
             member("attempt", attempt.number)
             member("upstream", attempt.upstream)
         case .attemptFailed(_, let attempt): members(of: attempt)
+        case .lookedUp(_, let attempt):
+            members(of: attempt)
+            member("look_up", (attempt.lookUp ?? .unclear).rawValue)
         case .changed(let report), .ended(let report): members(of: report)
         case .requestRefused(let refused):
             member("status", refused.status.rawValue)
@@ -138,7 +141,10 @@ extension JSONObjectWriter {
             member("detail", failure.detail)
         }
         if let rule = attempt.rule { member("rule", rule) }
-        if case .retry(let wait)? = attempt.next { wait.write("wait_ms", into: &self) }
+        switch attempt.next {
+        case .retry(let wait)?, .verify(let wait)?: wait.write("wait_ms", into: &self)
+        default: break
+        }
     }
 
     private mutating func members(of report: JobReport) {

@@ -1,0 +1,163 @@
+import RelayBase
+import RelayJSON
+import RelayJobs
+import RelayRoute
+
+/// The question to the upstream about a request in doubt, made before the request is sent.
+struct Inquiry: Sendable {
+    let rules: LookUpRules
+    let preparation: Preparation
+    /// The failure that left the request in doubt, as long as it is asked about.
+    var doubt: Doubt?
+    /// The request's own, while the question takes its place.
+    var own: (preparation: Preparation, judge: ResponseJudge)?
+
+    var settings: Verification { rules.settings }
+
+    /// Makes the question about `request`, of which `prepared` is what goes out.
+    ///
+    /// - Throws: `preparation`, for a value that is missing: nobody could ask afterwards.
+    init(
+        _ rules: LookUpRules,
+        _ request: HTTPRequest,
+        _ prepared: Preparation,
+        _ context: JobContext,
+        added: HeaderFields,
+        wallSeconds: Int64
+    ) throws(Failure) {
+        self.rules = rules
+        let values = try Values(rules, request, prepared, context)
+        var fields = HeaderFields()
+        for (name, template) in rules.settings.fields {
+            guard fields.append(name, try values.text(template, isPath: false)) else {
+                throw Values.unusable(name)
+            }
+        }
+        // The credential of a caller goes where its request goes.
+        if let own = context.route.callersCredential(request.fields) { fields.append("Authorization", own) }
+        preparation = try Preparation(
+            HTTPRequest(
+                method: rules.settings.method,
+                target: try values.text(rules.settings.path, isPath: true),
+                fields: fields
+            ),
+            route: rules.asking,
+            job: context.id,
+            added: added,
+            wallSeconds: wallSeconds
+        )
+    }
+
+    /// The wait before the next question, where there is to be one.
+    func wait(random: UInt64, _ asked: Duration?) -> Duration {
+        guard let tries = doubt?.tries, tries > 0 else { return settings.settleAfter }
+        let wait = Verification.backoff.wait(beforeRetry: tries, random: random)
+        return max(wait, settings.settleAfter, min(asked ?? .zero, .seconds(900)))
+    }
+
+    /// Whether the upstream has been asked as often as it may be.
+    var isSpent: Bool {
+        guard let doubt else { return false }
+        return doubt.answered >= settings.attempts || doubt.tries >= Verification.unsentLimit
+    }
+}
+
+/// The values of a request that may stand in a question about it.
+private struct Values {
+    private let key: String?
+    private let context: JobContext
+    private let request: HTTPRequest
+    private let prepared: Preparation
+    private var values: [String: String] = [:]
+
+    /// Bytes of one value.
+    private static let limit = 1_024
+
+    init(
+        _ rules: LookUpRules,
+        _ request: HTTPRequest,
+        _ prepared: Preparation,
+        _ context: JobContext
+    ) throws(Failure) {
+        (self.request, self.prepared, self.context) = (request, prepared, context)
+        let own = unquoted(request.fields[.idempotencyKey] ?? "")
+        let isSigned = context.route.policy.signing != nil
+        key =
+            own.isEmpty ? prepared.keys.first.map(unquoted) ?? (isSigned ? context.id.description : nil) : own
+        if !rules.pointers.isEmpty { try read(rules.pointers) }
+    }
+
+    private mutating func read(_ pointers: [JSONPointer]) throws(Failure) {
+        if case .stream = request.body {
+            throw .preparation("verify.request looks into the body, which has to be in memory, not a stream")
+        }
+        guard case .bytes(let content) = request.body,
+            let found = try? JSONScan.locate(pointers, in: content.span)
+        else {
+            throw .preparation("verify.request looks into the body, and the request's is not JSON")
+        }
+        for (pointer, range) in zip(pointers, found) {
+            guard let range, let value = try? JSONValue(parsing: Array(content[range])) else { continue }
+            switch value {
+            case .string(let text): values[pointer.text] = text
+            case .number(let number): values[pointer.text] = number.text
+            default: continue
+            }
+        }
+    }
+
+    func text(_ template: LookUpTemplate, isPath: Bool) throws(Failure) -> String {
+        var text = ""
+        for part in template.parts {
+            if case .text(let plain) = part {
+                text += plain
+                continue
+            }
+            let value = try value(of: part)
+            guard value.utf8.count <= Self.limit else {
+                throw .preparation("verify.request: a value has more than \(Self.limit) bytes")
+            }
+            text += isPath ? percentEncoded(value) : value
+        }
+        guard isPath else { return text }
+        for segment in text.prefix(while: { $0 != "?" }).split(separator: "/")
+        where segment == "." || segment == ".." {
+            throw .preparation("verify.request: a value would lead to another path")
+        }
+        return text
+    }
+
+    private func value(of part: LookUpTemplate.Part) throws(Failure) -> String {
+        let (value, name): (String?, String)
+        switch part {
+        case .text(let text): return text
+        case .key: (value, name) = (key, "key")
+        case .jobID: return context.id.description
+        case .route: return context.route.name
+        case .header(let field):
+            (value, name) = (
+                prepared.value(of: field) ?? request.fields[field], "header:\(field.lowercasedText)"
+            )
+        case .json(let pointer): (value, name) = (values[pointer.text], "json:\(pointer.text)")
+        }
+        guard let value, !value.isEmpty else {
+            throw .preparation(
+                "the request has nothing for {\(name)} of verify.request, by which the upstream is asked what became of it"
+            )
+        }
+        return value
+    }
+
+    static func unusable(_ field: String) -> Failure {
+        .preparation("verify.request: a value cannot stand in the field \(field)")
+    }
+}
+
+/// A key without the quotes of its syntax (RFC 9651 §3.3.3); one that escapes something stays as it is written.
+private func unquoted(_ key: String) -> String {
+    let bytes = key.utf8
+    guard bytes.count > 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),
+        !bytes.contains(UInt8(ascii: "\\"))
+    else { return key }
+    return String(key.dropFirst().dropLast())
+}

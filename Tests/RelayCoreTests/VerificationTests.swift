@@ -1,0 +1,383 @@
+import RelayBase
+import RelayCore
+import RelayJobs
+import RelayRoute
+import RelayTestSupport
+import RelayTesting
+import Testing
+
+private let found = ScriptedTransport.Step.answer(200, [:], #"{"found":true}"#)
+private let absent = ScriptedTransport.Step.answer(200, [:], #"{"absent":true}"#)
+private let lost = ScriptedTransport.Step.fail(.httpResponseTimeout, .unknown)
+private let order = Body.bytes(Array(#"{"reference":"a/b?c&d"}"#.utf8))
+
+/// A route that repeats what may be repeated, and asks before that.
+private func asking(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
+    makeRoute {
+        $0.verification = verification()
+        $0.recovery = [rule("again", ["any"], retry())]
+        change(&$0)
+    }
+}
+
+@Suite("Asking before repeating", .runQueue, .timeLimit(.minutes(5)))
+struct VerificationTests {
+    /// Steps, methods that were sent, and how it came out.
+    struct Row: Sendable {
+        var steps: [ScriptedTransport.Step]
+        var sent: String
+        var end: String
+        var words: [String?]
+
+        init(_ steps: [ScriptedTransport.Step], _ sent: String, _ end: String, _ words: [String?]) {
+            (self.steps, self.sent, self.end, self.words) = (steps, sent, end, words)
+        }
+    }
+
+    @Test(
+        "A POST without a key is asked about, and sent again only where the upstream says that it was not carried out",
+        arguments: [
+            Row([lost, found], "POST GET", "verified 200", [nil, "found"]),
+            Row([.answer(500), found], "POST GET", "verified 200", [nil, "found"]),
+            Row([lost, absent, .answer(201)], "POST GET POST", "upstream 201", [nil, "absent", nil]),
+            Row(
+                [lost, .answer(503), absent, .answer(201)],
+                "POST GET GET POST",
+                "upstream 201",
+                [nil, "unclear", "absent", nil]
+            ),
+            Row(
+                [lost, .answer(503), .answer(404), .answer(200, [:], "{}")],
+                "POST GET GET GET",
+                "http_response_timeout unknown",
+                [nil, "unclear", "unclear", "unclear"]
+            ),
+            // It says both.
+            Row(
+                [lost, .answer(200, [:], #"{"found":1,"absent":1}"#), found],
+                "POST GET GET",
+                "verified 200",
+                [nil, "unclear", "found"]
+            ),
+            Row([.answer(409), .answer(201)], "POST POST", "upstream 201", [nil, nil]),
+            Row(
+                [.fail(.connectionRefused, .neverSent), .answer(201)],
+                "POST POST",
+                "upstream 201",
+                [nil, nil]
+            ),
+            Row(
+                [lost, absent, lost, found],
+                "POST GET POST GET",
+                "verified 200",
+                [nil, "absent", nil, "found"]
+            ),
+            // An attempt that is absent counts against the rule and the job.
+            Row(
+                [lost, absent, lost, absent, lost, absent],
+                "POST GET POST GET POST GET",
+                "http_response_timeout refused",
+                [nil, "absent", nil, "absent", nil, "absent"]
+            ),
+        ]
+    )
+    func table(_ row: Row) async {
+        let bench = Bench(row.steps)
+        let outcome = await bench.perform(.post, on: asking(), body: order)
+        #expect(bench.transport.sent.map(\.method.rawValue).joined(separator: " ") == row.sent)
+        let end = outcome.failure.map { "\($0.kind) \($0.sent.rawValue)" }
+        #expect((end ?? "\(outcome.source?.rawValue ?? "") \(outcome.status ?? 0)") == row.end)
+        #expect(outcome.attempts.map(\.lookUp?.rawValue) == row.words)
+        #expect(outcome.attempts.map(\.number) == Array(1...row.words.count))
+    }
+
+    @Test(
+        "It is asked after settle_after, with values of the request that are encoded, and the route's credential"
+    )
+    func question() async {
+        let bench = Bench(
+            [lost, found],
+            credentials: [CredentialDefinition(name: "key", kind: .fixed(.environment("KEY")))],
+            secrets: [.environment("KEY"): Secret("s3cret")]
+        )
+        let route = asking {
+            $0.authentication = Authentication(form: .bearer, credential: "key")
+            $0.request.setFields = [("X-Version", "2")]
+            $0.verification = verification(settleAfter: .seconds(4))
+        }
+        let outcome = await bench.perform(.post, on: route, body: order)
+        #expect(outcome.source == .verified && bench.time.waits == [.seconds(4)])
+        let asked = bench.transport.sent[1]
+        #expect(asked.target == "/api/charges?reference=a%2Fb%3Fc%26d" && asked.upstream.name == "one")
+        #expect(asked[.authorization] == "Bearer s3cret" && asked[FieldName("x-version")!] == "2")
+        #expect(asked.body.length == 0 && asked.timeLimit?.name == "verify.timeout")
+        #expect(outcome.attempts[0].next == .verify(after: .seconds(4)))
+    }
+
+    @Test("A route may name the upstream that is asked, and the failures after which it is")
+    func choices() async {
+        let elsewhere = Bench([lost, found])
+        let route = asking { $0.verification?.upstream = 1 }
+        #expect(await elsewhere.perform(.post, on: route, body: order).source == .verified)
+        #expect(elsewhere.transport.sent.map(\.upstream.name) == ["one", "two"])
+        let unasked = Bench([.answer(500)])
+        let narrow = asking { $0.verification?.on = FailureMatcher([.group(.timeout)]) }
+        #expect(await unasked.perform(.post, on: narrow, body: order).failure?.sent == .answered)
+        #expect(unasked.transport.sent.count == 1)
+    }
+
+    @Test(
+        "Requests that may be repeated otherwise are asked about as well, and those that change nothing are not"
+    )
+    func methods() async {
+        let put = Bench([lost, found])
+        #expect(await put.perform(.put, on: asking(), body: order).source == .verified)
+        let get = Bench([lost, .answer(200)])
+        #expect(await get.perform(.get, on: asking()).source == .upstream)
+        #expect(get.transport.sent.map(\.method) == [.get, .get])
+    }
+
+    @Test("A value that is missing, or would lead elsewhere, is a failure before anything is sent")
+    func missing() async {
+        for (path, body) in [
+            ("charges/{key}", "{}"), ("charges/{header:X-Order}", "{}"), ("charges/{json:/id}", "{}"),
+            ("charges/{json:/id}", #"{"id":null}"#), ("charges/{json:/id}", #"{"id":""}"#),
+            ("charges/{json:/id}", #"{"id":".."}"#), ("charges/{json:/id}", #"{"id":{"a":1}}"#),
+            ("charges/{json:/id}", "no JSON"),
+        ] {
+            let bench = Bench([.answer(201)])
+            let route = asking { $0.verification = verification(path) }
+            let outcome = await bench.perform(.post, on: route, body: .bytes(Array(body.utf8)))
+            #expect(outcome.failure?.kind == .preparation && bench.transport.sent.isEmpty, "\(path) \(body)")
+        }
+    }
+
+    @Test("Key, id, route and fields stand for their values")
+    func placeholders() async {
+        let bench = Bench([lost, found])
+        let route = asking {
+            $0.verification = verification("c/{key}/{job.id}/{route}?o={header:X-Order}&n={json:/n}")
+        }
+        var fields = HeaderFields()
+        fields.append("Idempotency-Key", "k 1")
+        fields.append("X-Order", "7&8")
+        let content = Body.bytes(Array(#"{"n":12}"#.utf8))
+        let outcome = await bench.perform(.post, on: route, fields: fields, body: content)
+        #expect(outcome.source == .verified)
+        let id = JobID(milliseconds: 1, random: (2, 3)).description
+        #expect(bench.transport.sent[1].target == "/api/c/k%201/\(id)/test?o=7%268&n=12")
+    }
+
+    @Test("A request without time for the wait is not asked about, which its timeline says")
+    func deadline() async {
+        let bench = Bench([lost])
+        let route = asking { $0.timeouts.total = .milliseconds(900) }
+        let outcome = await bench.perform(.post, on: route, body: order)
+        #expect(outcome.failure?.sent == .unknown && bench.transport.sent.count == 1)
+        #expect(
+            outcome.attempts[0].heldBack.first
+                == HeldBack(rule: "verify", reason: .deadline(wait: .seconds(1)))
+        )
+    }
+}
+
+@Suite("Asking about kept jobs", .runQueue, .timeLimit(.minutes(5)))
+struct KeptVerificationTests {
+    private func crashed(_ count: Int = 1) -> JobHistory {
+        var history = JobHistory()
+        for number in 1...count {
+            history.attempts += 1
+            history.spentAttempts += 1
+            history.count(
+                Attempt(interrupted: BegunAttempt(upstream: "one", beganAt: 1), number: number)
+            )
+        }
+        return history
+    }
+
+    @Test("A run ends with the wait, and the next one asks first")
+    func runs() async {
+        let bench = Bench([lost, found])
+        let runs = await bench.deliverToTheEnd(.post, on: asking(), body: order)
+        #expect(runs.map(\.words) == ["retry 1.0 seconds", "succeeded 200 verified"])
+        #expect(runs[0].isUncertain && bench.transport.sent.map(\.method) == [.post, .get])
+        let again = Bench([lost, .answer(503), absent, .answer(201)])
+        let more = await again.deliverToTheEnd(.post, on: asking(), body: order)
+        #expect(more.last?.words == "succeeded 201 upstream")
+        #expect(again.transport.sent.map(\.method) == [.post, .get, .get, .post])
+        #expect(more.dropLast().last?.isSettled == true && more.dropLast().last?.isUncertain == false)
+    }
+
+    @Test("An attempt that a crash cut off is asked about before anything else, after settle_after")
+    func crash() async {
+        let carried = Bench([found])
+        #expect(
+            await carried.deliver(.post, on: asking(), crashed(), body: order).words
+                == "succeeded 200 verified"
+        )
+        #expect(carried.time.waits == [.seconds(1)] && carried.transport.sent.map(\.method) == [.get])
+        let not = Bench([absent, .answer(201)])
+        let run = await not.deliver(.post, on: asking(), crashed(), body: order)
+        #expect(run.words == "succeeded 201 upstream" && run.attempts.map(\.number) == [2, 3])
+        let spent = Bench([absent])
+        let route = asking { $0.maxAttempts = 1 }
+        #expect(await spent.deliver(.post, on: route, crashed(), body: order).words == "dead exhausted")
+        let found = Bench([found])
+        #expect(
+            await found.deliver(.post, on: route, crashed(), body: order).words == "succeeded 200 verified"
+        )
+    }
+
+    @Test("Where the upstream does not say, it stays in doubt after a crash as ever")
+    func doubt() async {
+        let bench = Bench([.answer(503), .answer(503), .answer(503)])
+        var history = crashed()
+        var run = await bench.deliver(.post, on: asking(), history, body: order)
+        while case .retry(let wait, _) = run.ending {
+            bench.time.advance(by: wait)
+            history = history.carried(run)
+            run = await bench.deliver(.post, on: asking(), history, body: order)
+        }
+        #expect(run.words == "dead outcome_unknown" && bench.transport.sent.count == 3)
+        // Without the upstream's word nothing changes for a job that may be repeated.
+        let put = Bench([.answer(503), .answer(201)])
+        let route = asking { $0.verification?.attempts = 1 }
+        #expect(await put.deliver(.put, on: route, crashed(), body: order).words == "succeeded 201 upstream")
+    }
+
+    @Test("A job in doubt whose route does not ask any more ends as ever")
+    func removed() async {
+        var history = JobHistory()
+        let bench = Bench([lost])
+        history = history.carried(await bench.deliver(.post, on: asking(), history, body: order))
+        let plain = asking { $0.verification = nil }
+        #expect(
+            await Bench([.answer(201)]).deliver(.post, on: plain, history, body: order).words
+                == "dead outcome_unknown"
+        )
+    }
+
+    @Test("A job that an operator wants sent is asked about, and sent where the upstream does not say")
+    func replayed() async {
+        var history = JobHistory()
+        history.beginsInDoubt()
+        let bench = Bench([found])
+        #expect(
+            await bench.deliver(.post, on: asking(), history, body: order).words == "succeeded 200 verified"
+        )
+        let route = asking { $0.verification?.attempts = 1 }
+        let silent = Bench([.answer(503), .answer(201)])
+        #expect(
+            await silent.deliver(.post, on: route, history, body: order).words == "succeeded 201 upstream"
+        )
+    }
+
+    @Test(
+        "A stop during the attempt leaves the job to be asked about, and one during the question burns nothing"
+    )
+    func stop() async {
+        for steps in [[ScriptedTransport.Step.hold], [lost, .hold]] {
+            let bench = Bench(steps)
+            var history = JobHistory()
+            if steps.count == 2 {
+                history = history.carried(await bench.deliver(.post, on: asking(), history, body: order))
+            }
+            let before = history
+            let task = Task { await bench.deliver(.post, on: asking(), before, body: order) }
+            await untilIdle()
+            task.cancel()
+            let run = await task.joined()
+            #expect(run.words == (steps.count == 1 ? "retry 1.0 seconds" : "back now"))
+            history = history.carried(run)
+            let next = Bench([found])
+            #expect(
+                await next.deliver(.post, on: asking(), history, body: order).words
+                    == "succeeded 200 verified"
+            )
+        }
+    }
+}
+
+@Suite("An upstream that can be asked is charged once", .runQueue, .timeLimit(.minutes(5)))
+struct ChargedOnceTests {
+    /// Runs one request or job against an upstream that loses answers, and tells how often it charged.
+    private func charges(
+        _ seed: UInt64,
+        asks: Bool,
+        isKept: Bool,
+        settleAfter: Duration = .seconds(2)
+    ) async -> (charged: Int, succeeded: Bool, isUndone: Bool) {
+        let clock = VirtualTime(.jumping)
+        let upstream = ChargedUpstream(seed: seed, delay: .seconds(2)) { clock.now() }
+        let bench = Bench([], time: clock) { upstream.answer($0) }
+        let route = makeRoute {
+            $0.timeouts.total = .seconds(86_400)
+            $0.traffic = .off
+            $0.recovery = [rule("again", ["any"], retry(6, methods: asks ? .idempotentOrKeyed : .any))]
+            if asks {
+                $0.verification = verification(settleAfter: settleAfter)
+                $0.verification?.attempts = 8
+            }
+        }
+        guard isKept else {
+            let outcome = await bench.perform(.post, on: route, body: order)
+            let isUndone = outcome.failure.map { !$0.sent.mayHaveActed } ?? false
+            return (upstream.charged, outcome.failure == nil, isUndone)
+        }
+        var random = SplitMix64(seed: seed ^ 0xC4A5)
+        var history = JobHistory()
+        for _ in 0..<60 {
+            if random.chance(15), history.attempts < 4 {
+                // The relay crashes while the attempt is under way, or the question.
+                if history.doubt == nil { upstream.chargeForNobody() }
+                history.attempts += 1
+                history.spentAttempts += 1
+                history.count(
+                    Attempt(
+                        interrupted: BegunAttempt(upstream: "one", beganAt: 1),
+                        number: history.attempts
+                    )
+                )
+                continue
+            }
+            let run = await bench.deliver(.post, on: route, history, body: order)
+            switch run.ending {
+            case .retry(let wait, _), .requeued(let wait, _): clock.advance(by: wait)
+            default:
+                let isUndone = run.ending == .dead(.exhausted)
+                return (upstream.charged, run.ending == .succeeded, isUndone)
+            }
+            history = history.carried(run)
+        }
+        return (upstream.charged, false, false)
+    }
+
+    @Test(
+        "It is charged once by a success, never twice, and not at all where that is said",
+        arguments: [false, true]
+    )
+    func once(isKept: Bool) async {
+        var successes = 0
+        for seed in UInt64(1)...600 {
+            let run = await charges(seed, asks: true, isKept: isKept)
+            #expect(run.charged <= 1, "seed \(seed)")
+            if run.succeeded { #expect(run.charged == 1, "seed \(seed)") }
+            if run.isUndone { #expect(run.charged == 0, "seed \(seed)") }
+            if run.succeeded { successes += 1 }
+        }
+        #expect(successes > 500)
+    }
+
+    @Test(
+        "A relay that repeats without asking charges twice, as does one that asks too early",
+        arguments: [false, true]
+    )
+    func control(isKept: Bool) async {
+        var (unasked, early) = (0, 0)
+        for seed in UInt64(1)...200 {
+            if await charges(seed, asks: false, isKept: isKept).charged > 1 { unasked += 1 }
+            if await charges(seed, asks: true, isKept: isKept, settleAfter: .zero).charged > 1 { early += 1 }
+        }
+        #expect(unasked > 20 && early > 5)
+    }
+}
