@@ -6,7 +6,7 @@ import RelayRoute
 package struct AttemptGrant: Hashable, Sendable {
     /// Index of the upstream in the route's list.
     let upstreamIndex: Int
-    let epoch: UInt32
+    var epoch: UInt32
     /// Later by as long as content moved.
     var began: Instant
     /// Whether, with it, as much is under way as may be.

@@ -119,27 +119,23 @@ struct RouteTrafficMachine: Sendable {
         _ asked: RequestClass?,
         isFull: Bool,
         isProbe: Bool,
-        reported: TrafficParts = [],
         _ now: Instant
     ) -> AttemptGrant {
         let index = asking.upstreamIndex
         switch asking.kind {
         case .first: budget.began(now)
         case .retry, .another: break
-        // One that would not have been let go takes nothing of what it would not have had.
-        case .keptRetry: if !reported.contains(.budget) { budget.retryBegan() }
+        case .keptRetry: budget.retryBegan()
         }
         upstreams[index].began(asked, now)
         let most = min(upstreams[index].width(route), upstreams[index].limit)
         return AttemptGrant(
             upstreamIndex: index,
-            // The breaker does not see what it would have stopped.
-            epoch: upstreams[index].breaker.epoch &- (reported.contains(.breaker) ? 1 : 0),
+            epoch: upstreams[index].breaker.epoch,
             began: now,
             wasFull: isFull || upstreams[index].underWay >= most,
-            isRetry: asking.kind == .retry || asking.kind == .keptRetry && !reported.contains(.budget),
-            isProbe: isProbe,
-            reported: reported
+            isRetry: asking.kind == .retry || asking.kind == .keptRetry,
+            isProbe: isProbe
         )
     }
 
@@ -243,7 +239,13 @@ struct RouteTrafficMachine: Sendable {
         }
         if asking.slot != .taken { takeSlot(route, asking, asked, at: now, now) }
         if asking.isKept, !isProbe { upstreams[index].looked(inVain: false, now) }
-        var grant = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, reported: reported, now)
+        var asking = asking
+        // One that would not have been let go takes nothing of what it would not have had.
+        if reported.contains(.budget) { asking.kind = .another }
+        var grant = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
+        grant.reported = reported
+        // The breaker does not see what it would have stopped.
+        if reported.contains(.breaker) { grant.epoch &-= 1 }
         grant.isTrial = gate == .tries
         if let asked { grant.isCounted = upstreams[index].joins(asked, now) }
         return .go(grant)

@@ -136,15 +136,23 @@ public struct RateLimitSettings: Sendable, Equatable {
 }
 
 /// The parts of a route's traffic that may only tell what they would do.
-package struct TrafficParts: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
+package struct TrafficParts: Hashable, Sendable {
+    private var bits: UInt8 = 0
 
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init() {}
 
-    package static let breaker = TrafficParts(rawValue: 1)
-    package static let budget = TrafficParts(rawValue: 2)
-    package static let window = TrafficParts(rawValue: 4)
-    package static let rate = TrafficParts(rawValue: 8)
+    private init(_ bits: UInt8) { self.bits = bits }
+
+    package static var breaker: TrafficParts { TrafficParts(1) }
+    package static var budget: TrafficParts { TrafficParts(2) }
+    package static var window: TrafficParts { TrafficParts(4) }
+    package static var rate: TrafficParts { TrafficParts(8) }
+
+    package var isEmpty: Bool { bits == 0 }
+
+    package func contains(_ part: TrafficParts) -> Bool { bits & part.bits != 0 }
+
+    package mutating func insert(_ part: TrafficParts) { bits |= part.bits }
 
     /// Each with its key in the configuration.
     package static let names: [(part: TrafficParts, name: String)] = [
