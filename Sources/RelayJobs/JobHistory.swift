@@ -66,6 +66,8 @@ package struct JobHistory: Sendable {
             if goesOn { doubt?.asked(attempt.failure) } else { doubt = nil }
             return
         }
+        // While a doubt is open only a question is sent: a crash has cut that off, whatever the claim had put on record.
+        if doubt != nil, wasInterrupted { return }
         doubt = nil
         if wasInterrupted || goesOn, let failure = attempt.failure {
             doubt = Doubt(failure, upstream: attempt.upstream)

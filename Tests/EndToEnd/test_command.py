@@ -127,7 +127,7 @@ class CommandTest(RelayTest):
         code, said, _ = self.run_command("check", relay.file)
         verdict, worst = said.split("\n", 1)
         self.assertEqual((code, verdict), (0, f"{relay.file}: ok, 1 route"))
-        self.assertTrue(worst.startswith("\nAt worst, as the machine of "), worst)
+        self.assertTrue(worst.startswith("\nAt worst of the series that were tried, on an idle route, as the machine of "), worst)
         done = subprocess.run([daemon(), "--check", relay.file], capture_output=True, text=True, timeout=20)
         self.assertEqual((done.returncode, done.stdout), (0, f"{relay.file}: ok, 1 route\n"), done)
         relay.write({"up": route(self.upstream.url, auth={"type": "bearer", "token": {"file": "/none/such"}})})

@@ -257,6 +257,29 @@ struct KeptVerificationTests {
         )
     }
 
+    @Test("A crash while a question is open leaves the doubt with the upstream that has the request")
+    func openQuestion() async {
+        var history = JobHistory()
+        let bench = Bench([lost])
+        history = history.carried(await bench.deliver(.post, on: asking(), history, body: order))
+        #expect(history.doubt?.upstream == "one")
+        history.attempts += 1
+        history.count(Attempt(interrupted: BegunAttempt(upstream: "other", beganAt: 1), number: 2))
+        #expect(history.doubt?.upstream == "one")
+    }
+
+    @Test("A doubt about an upstream that the route no longer has ends as without a question")
+    func renamed() async {
+        var history = JobHistory()
+        history.attempts = 1
+        history.count(Attempt(interrupted: BegunAttempt(upstream: "gone", beganAt: 1), number: 1))
+        let route = asking { $0.upstreams.append(Upstream(name: "two", origin: .unix(path: "/run/two"))) }
+        let bench = Bench([.answer(404), .answer(201)])
+        #expect(
+            await bench.deliver(.post, on: route, history, body: order).words == "dead outcome_unknown"
+        )
+    }
+
     @Test("A job that an operator wants sent is asked about, and sent where the upstream does not say")
     func replayed() async {
         var history = JobHistory()

@@ -9,7 +9,7 @@ struct FixedSettingsTests {
         let result = ConfigurationReader.read(
             Array(#"{"storage": \#(storage), "routes": {}}"#.utf8),
             file: "t.json",
-            accounts: AccountResolver(user: { _ in nil }, group: { _ in nil }),
+            accounts: AccountResolver(user: { _ in nil }, group: { _ in nil }, zoneFile: { _ in nil }),
             wallSeconds: 0
         )
         return FixedSettings(try #require(result.configuration))

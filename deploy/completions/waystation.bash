@@ -21,7 +21,8 @@ _waystation_options() {
         'limits') echo '--clear --upstream --class --output -o --utc --socket --help' ;;
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
-        'check') echo '--strict --output -o --help' ;;
+        'check') echo '--strict --worst --output -o --help' ;;
+        'what-if') echo '--config -c --method -X --key --durable --output -o --help' ;;
         'reload') echo '--output -o --socket --help' ;;
         'constrained') echo '--output -o --socket --help' ;;
         'ui') echo '--port --for --numeric --no-open --socket --help' ;;
@@ -64,9 +65,9 @@ _waystation_spec() {
         'send 1') spec='asked routes' ;;
         'jobs --route') spec='asked routes' ;;
         'jobs --state') spec='words scheduled queued running retrying held succeeded dead cancelled expired' ;;
-        'jobs --reason') spec='words backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained route_removed due' ;;
+        'jobs --reason') spec='words backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled network_constrained route_removed route_closed due' ;;
         'jobs --end') spec='words exhausted rejected poison outcome_unknown not_repeatable corrupt superseded cancelled expired' ;;
-        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
+        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited network_constrained route_closed credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
         'jobs --status') spec='nothing' ;;
         'jobs --label') spec='asked labels' ;;
         'jobs --node') spec='nothing' ;;
@@ -97,7 +98,7 @@ _waystation_spec() {
         'shape --socket') spec='file' ;;
         'events --route') spec='asked routes' ;;
         'events --job') spec='asked jobs' ;;
-        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.looked_up job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused run.started run.ended route.paused route.resumed route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed' ;;
+        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.looked_up job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused run.started run.ended route.paused route.resumed route.closed route.opened route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed' ;;
         'events --after') spec='nothing' ;;
         'events --output' | 'events -o') spec='words table json ndjson name' ;;
         'events --socket') spec='file' ;;
@@ -140,6 +141,11 @@ _waystation_spec() {
         'init --output' | 'init -o') spec='file' ;;
         'check --output' | 'check -o') spec='words table json' ;;
         'check 1') spec='file' ;;
+        'what-if --config' | 'what-if -c') spec='file' ;;
+        'what-if --method' | 'what-if -X') spec='nothing' ;;
+        'what-if --output' | 'what-if -o') spec='words table json' ;;
+        'what-if 1') spec='asked routes' ;;
+        'what-if 2') spec='words ok timeout refused reset dns tls unreachable 401 429 500 503' ;;
         'reload --output' | 'reload -o') spec='words table json' ;;
         'reload --socket') spec='file' ;;
         'constrained --output' | 'constrained -o') spec='words table json' ;;
@@ -149,7 +155,7 @@ _waystation_spec() {
         'ui --for') spec='nothing' ;;
         'ui --socket') spec='file' ;;
         'completion 1') spec='words bash zsh fish' ;;
-        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store' ;;
+        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store' ;;
         'store --url') spec='nothing' ;;
         'store --password-file') spec='file' ;;
         'store --schema') spec='nothing' ;;
@@ -207,7 +213,7 @@ _waystation() {
     elif [[ ! $ended && $word == -* ]]; then
         spec="words $(_waystation_options "$command")"
     elif [[ ! $command ]]; then
-        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check reload constrained ui demo completion help version store'
+        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store'
     else
         operands=$((operands + 1))
         if ! _waystation_spec "$command" "$operands"; then

@@ -10,7 +10,7 @@ package struct AccountResolver: Sendable {
     package init(
         user: @escaping @Sendable (_ name: String) -> UInt32?,
         group: @escaping @Sendable (_ name: String) -> UInt32?,
-        zoneFile: @escaping @Sendable (_ name: String) -> [UInt8]? = { _ in nil }
+        zoneFile: @escaping @Sendable (_ name: String) -> [UInt8]?
     ) {
         self.user = user
         self.group = group

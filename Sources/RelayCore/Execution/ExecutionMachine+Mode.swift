@@ -33,7 +33,7 @@ extension ExecutionMachine {
     package mutating func foundNoMemory(_ wanted: Int, half: Int, _ moment: Moment) {
         guard case .collect(let collecting) = step else { return }
         // That a job was delivered matters more than what it was answered.
-        if isDelivery, !judge.needsBody(collecting.inbound.response.status) {
+        if isDelivery, !isLookingUp, !judge.needsBody(collecting.inbound.response.status) {
             lacksContent = true
             return collected(.bytes([]), moment)
         }

@@ -230,11 +230,10 @@ package struct ExecutionMachine: Sendable {
             history: context.history
         )
         guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
-        if let rules = route.lookUp, !context.method.isSafe, let doubt = context.history?.doubt {
-            let place =
-                rules.settings.upstream
-                ?? route.policy.upstreams.firstIndex { $0.name == doubt.upstream } ?? 0
-            plan = recovery.lookUpBegan(rules, upstreamIndex: place, at: moment.now, wall: moment.wall)
+        if let rules = route.lookUp, !context.method.isSafe, let doubt = context.history?.doubt,
+            let index = rules.index(about: doubt, among: route.policy.upstreams)
+        {
+            plan = recovery.lookUpBegan(rules, upstreamIndex: index, at: moment.now, wall: moment.wall)
             step = .send
             ask(about: doubt, moment)
             return

@@ -62,6 +62,17 @@ struct Inquiry: Sendable {
     }
 }
 
+extension LookUpRules {
+    /// Which upstream is asked about the doubt; nil where nobody knows any more to which one the request went.
+    ///
+    /// Of an earlier life that is never known: an operator wants the job sent, and the first one is asked.
+    func index(about doubt: Doubt, among upstreams: [Upstream]) -> Int? {
+        if let upstream = settings.upstream { return upstream }
+        if upstreams.count == 1 || doubt.isEarlier { return 0 }
+        return upstreams.firstIndex { $0.name == doubt.upstream }
+    }
+}
+
 /// The values of a request that may stand in a question about it.
 private struct Values {
     private let key: String?
@@ -80,10 +91,9 @@ private struct Values {
         _ context: JobContext
     ) throws(Failure) {
         (self.request, self.prepared, self.context) = (request, prepared, context)
-        let own = unquoted(request.fields[.idempotencyKey] ?? "")
+        // One that the upstream is never told of would be absent there for ever.
         let isSigned = context.route.policy.signing != nil
-        key =
-            own.isEmpty ? prepared.keys.first.map(unquoted) ?? (isSigned ? context.id.description : nil) : own
+        key = prepared.keys.first.map(unquoted) ?? (isSigned ? context.id.description : nil)
         if !rules.pointers.isEmpty { try read(rules.pointers) }
     }
 

@@ -6,15 +6,17 @@ import RelayRoute
 extension RecoveryMachine {
     /// The attempts since the upstream last said that none had been carried out.
     var sinceAbsence: ArraySlice<Attempt> {
-        guard let last = attempts.lastIndex(where: { $0.lookUp == .absent }) else { return attempts[...] }
+        guard route.lookUp != nil, let last = attempts.lastIndex(where: { $0.lookUp == .absent }) else {
+            return attempts[...]
+        }
         return attempts[(last + 1)...]
     }
 
     /// Whether the upstream has said of all earlier attempts that none was carried out.
-    var isSettled: Bool { attempts.contains { $0.lookUp == .absent } }
+    var isSettled: Bool { route.lookUp != nil && attempts.contains { $0.lookUp == .absent } }
 
     /// Whether the last attempt was a question.
-    var isAfterLookUp: Bool { attempts.last?.lookUp != nil }
+    var isAfterLookUp: Bool { route.lookUp != nil && attempts.last?.lookUp != nil }
 
     /// The attempt that has begun failed so, and is asked about after that wait.
     mutating func isInDoubt(_ failure: Failure, after wait: Duration, at now: Instant) {

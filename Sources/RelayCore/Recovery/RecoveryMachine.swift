@@ -354,9 +354,10 @@ package struct RecoveryMachine: Sendable {
     /// How far any attempt got: a job whose last attempt was never sent, or refused, may have been carried out by
     /// another.
     package var furthest: Sent {
-        var furthest = sinceAbsence.startIndex == 0 ? Sent.neverSent : .refused
-        for attempt in sinceAbsence where attempt.lookUp == nil {
-            switch attempt.failure?.sent {
+        let since = sinceAbsence.indices
+        var furthest = since.lowerBound == 0 ? Sent.neverSent : .refused
+        for index in since where attempts[index].lookUp == nil {
+            switch attempts[index].failure?.sent {
             case .unknown?: return .unknown
             case .answered?: furthest = .answered
             case .refused?: if furthest == .neverSent { furthest = .refused }

@@ -35,7 +35,8 @@ struct WorstCaseText {
                 load?["retry_budget"]?["percent"].map { text($0) + "%" } ?? "–", limit(load?["rate_limit"]),
             ])
         }
-        var all = "\nAt worst, as the machine of \(safe(DaemonProgram.path)) has it (waystation what-if):\n"
+        var all = "\nAt worst of the series that were tried, on an idle route, as the machine of"
+        all += " \(safe(DaemonProgram.path)) has it (waystation what-if):\n"
         all += jobs.text { output.styled($0, .bold) }
         all += "\nAttempts at an upstream that refuses every connection, of \(rate) requests a second:\n"
         all += loads.text { output.styled($0, .bold) }

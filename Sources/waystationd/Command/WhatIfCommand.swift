@@ -106,7 +106,7 @@ enum WhatIfCommand {
         let result = ConfigurationReader.read(
             bytes,
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group, zoneFile: ZoneFiles.read),
             wallSeconds: SystemClock.wallSeconds()
         )
         let isRefused = result.diagnostics.contains { $0.severity == .error }

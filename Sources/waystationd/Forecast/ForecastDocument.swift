@@ -47,6 +47,14 @@ extension Forecast {
             "The route is idle: its circuit breakers are closed, its retry budget is whole, and no other"
                 + " request is under way."
         ]
+        if plan.isClosedAtTimes {
+            sentences.append("The route is open: its planned windows (closed) come on top.")
+        }
+        if plan.route.lookUp != nil {
+            sentences.append(
+                "A question what became of an attempt (verify) meets the next word of the series."
+            )
+        }
         if shortest.isBeyond || longest.isBeyond, let last = plan.series.attempts.last {
             sentences.append(
                 "The last word of the series goes on: every attempt beyond it meets \(last.word)."

@@ -13,6 +13,8 @@ struct ForecastPlan: Sendable {
     var isKeyed = false
     /// Whether it is a kept job from its beginning.
     var isKept = false
+    /// Whether the route has planned windows, through which it would wait.
+    let isClosedAtTimes: Bool
     /// Milliseconds since 1970 UTC at which it begins.
     let wall: Int64
 
@@ -23,7 +25,11 @@ struct ForecastPlan: Sendable {
         secrets: [SecretReference] = [],
         wall: Int64
     ) {
-        self.route = route
+        // The forecast holds at any time: planned windows are told of beside it.
+        var policy = route.policy
+        policy.closed = nil
+        self.route = Route(name: route.name, policy: policy)
+        isClosedAtTimes = route.policy.closed != nil
         self.series = series
         self.wall = wall
         self.credentials = credentials
