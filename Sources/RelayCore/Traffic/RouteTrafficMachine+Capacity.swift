@@ -32,7 +32,9 @@ extension RouteTrafficMachine {
         guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
         var place = first
         if !upstreams[first].isCalm {
-            if upstreams[first].refuses(route, now) != nil {
+            // Asked by its parts: a function of the upstream that asks the route as well is given a copy of it.
+            let reports = route.reporting.contains(.breaker) && !upstreams[first].isForced(now)
+            if !reports, upstreams[first].breaker.refuses(route.policy.traffic.breaker, now) != nil {
                 let others = route.failovers(when: .breakerOpen)
                 guard let other = others.first(where: { upstreams[$0].isInUse(route, now) }) else {
                     return .max
@@ -42,7 +44,8 @@ extension RouteTrafficMachine {
                 place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
             }
         }
-        let width = upstreams[place].bound(route)
+        if route.reporting.contains(.window) { return .max }
+        let width = upstreams[place].width(route)
         return width == .max ? width : width + resting
     }
 }

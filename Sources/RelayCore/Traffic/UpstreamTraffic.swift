@@ -86,15 +86,9 @@ struct UpstreamTraffic: Sendable {
     }
 
     /// How many attempts may be under way now.
-    ///
-    /// A call would copy all of it.
-    @inline(__always)
     func bound(_ route: Route) -> Int { route.reporting.contains(.window) ? .max : width(route) }
 
     /// When its breaker may be asked again; nil when it lets everything through, or only tells what it would not.
-    ///
-    /// A call would copy all of it.
-    @inline(__always)
     func refuses(_ route: Route, _ now: Instant) -> Instant? {
         if route.reporting.contains(.breaker), !isForced(now) { return nil }
         return breaker.refuses(route.policy.traffic.breaker, now)
