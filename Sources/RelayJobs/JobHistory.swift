@@ -67,7 +67,7 @@ package struct JobHistory: Sendable {
             return
         }
         // While a doubt is open only a question is sent: a crash has cut that off, whatever the claim had put on record.
-        if doubt != nil, wasInterrupted { return }
+        if doubt?.isEarlier == false, wasInterrupted { return }
         doubt = nil
         if wasInterrupted || goesOn, let failure = attempt.failure {
             doubt = Doubt(failure, upstream: attempt.upstream)

@@ -268,6 +268,20 @@ struct KeptVerificationTests {
         #expect(history.doubt?.upstream == "one")
     }
 
+    @Test("A crash in a life that began in doubt leaves its own, which only the upstream's word settles")
+    func crashedAgain() async {
+        var history = JobHistory()
+        history.beginsInDoubt()
+        history.attempts = 1
+        history.count(Attempt(interrupted: BegunAttempt(upstream: "one", beganAt: 1), number: 1))
+        #expect(history.doubt?.isEarlier == false)
+        let route = asking { $0.verification?.attempts = 1 }
+        let silent = Bench([.answer(503), .answer(201)])
+        #expect(
+            await silent.deliver(.post, on: route, history, body: order).words == "dead outcome_unknown"
+        )
+    }
+
     @Test("A doubt about an upstream that the route no longer has ends as without a question")
     func renamed() async {
         var history = JobHistory()
