@@ -21,8 +21,10 @@ extension DurableChecker {
         let isOnRecord = stored?.begun != nil && stored?.attempts == job.onRecord + job.unsettled.count
         if !isOnRecord { fail(job, "a job is sent and its record does not tell of the attempt") }
         if job.isHeld { fail(job, "a job is sent while it is held") }
-        // A run that has begun may still fetch its credential, and goes on to its first wait once it has sent.
-        let grace = route.credential == nil ? 0 : 1_000_000_000 as Int64
+        // A run that has begun may still fetch its credential, and goes on to its first wait once it has sent; after a crash
+        // it waits before its question.
+        let settling = isQuestion ? route.policy.verification?.settleAfter.saturatedNanoseconds ?? 0 : 0
+        let grace = settling + (route.credential == nil ? 0 : 1_000_000_000)
         if route.pausedUntil != nil, now - route.pausedSince >= grace, job.sentInRun == 0 {
             fail(job, "a job is sent while its route is paused")
         }

@@ -14,7 +14,7 @@ final class DurableRoute {
     let window: Duration
     /// Whether its upstream is asked what became of an attempt in doubt.
     let asks: Bool
-    private var policy: RoutePolicy
+    private(set) var policy: RoutePolicy
     private let plant: DurablePlant?
 
     private(set) var places: Int
