@@ -104,7 +104,9 @@ extension MetricsText {
     ) {
         let (now, wall) = (clock.now(), clock.wallMilliseconds())
         for upstream in standing.upstreams {
-            for state in RouteStanding.Breaker.allCases {
+            // Of one that nothing has made report there is no such series.
+            for state in RouteStanding.Breaker.allCases
+            where state != .wouldBeOpen || upstream.breaker == state {
                 add(.breakerState, [route, upstream.name, state.rawValue], upstream.breaker == state)
             }
             for isOpen in [true, false] {

@@ -107,7 +107,9 @@ extension Daemon {
         let shedding = engine.shedding.standing
         text.add(.sheddingLevel, shedding.level)
         text.add(.shed, shedding.refused)
-        text.add(.wouldShed, shedding.wouldHaveRefused)
+        if shedding.reports || shedding.wouldHaveRefused > 0 {
+            text.add(.wouldShed, shedding.wouldHaveRefused)
+        }
         text.add(.constrained, condition.isConstrained)
         text.add(.journalLost, journal.lost)
         text.add(.journalBlocked, journal.blockedSeconds)
