@@ -6,7 +6,7 @@ package struct JobHistory: Sendable {
     package var attempts = 0
     /// Attempts that count against its allowance.
     package var spentAttempts = 0
-    /// How often each rule has acted since acceptance or the last replay, by the rule's name.
+    /// How often each rule has acted since acceptance or the last replay, or would have in mode report, by the rule's name.
     package var ruleUses: [String: Int] = [:]
     /// When the job expires; nil never.
     package var deadline: Instant?
@@ -38,6 +38,7 @@ package struct JobHistory: Sendable {
             ruleUses[rule, default: 0] += 1
             if case .refreshCredentials? = attempt.next { refreshes[rule, default: 0] += 1 }
         }
+        for held in attempt.heldBack where held.reason.isReport { ruleUses[held.rule, default: 0] += 1 }
         wasInterrupted = attempt.failure?.kind == .interrupted
         count(lookUp: attempt)
         guard attempt.failure?.kind == .credentialsFailed else { return }

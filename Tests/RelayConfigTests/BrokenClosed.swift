@@ -17,9 +17,12 @@ let brokenClosed = BrokenRow.rows(
       2:23: error: there is no such date  [/routes/r/closed/0/dates/0] => write it such as "2026-12-24"
     route "closed": [{"from": "25:00", "to": "6:00"}]
       2:21: error: there is no such time of day  [/routes/r/closed/0/from]
-        => write it from "00:00" to "24:00"
+        => write it from "00:00" to "23:59"
       2:36: error: there is no such time of day  [/routes/r/closed/0/to]
         => write it from "00:00" to "24:00"
+    route "closed": [{"from": "24:00", "to": "06:00"}]
+      2:21: error: there is no such time of day  [/routes/r/closed/0/from]
+        => write it from "00:00" to "23:59"
     route "closed": [{"from": "06:00", "to": "06:00"}]
       2:36: error: the window ends when it begins  [/routes/r/closed/0/to]
         => leave both out for the whole day
@@ -33,6 +36,9 @@ let brokenClosed = BrokenRow.rows(
       2:36: error: the file of the time zone cannot be used: its last line has no
         end  [/routes/r/closed/0/zone]
         => install the package tzdata anew
+    route "closed": [{"to": "06:00", "zone": "right/UTC"}]
+      2:36: error: the file of the time zone cannot be used: it counts leap seconds, which the system's clock does
+        not  [/routes/r/closed/0/zone] => name the zone without "right/"
     route "closed": [{"to": "06:00", "zone": 1}]
       2:36: error: expected the name of a time zone such as "Europe/Berlin"  [/routes/r/closed/0/zone]
     route "closed": [{"to": "06:00", "hours": "22-6"}]

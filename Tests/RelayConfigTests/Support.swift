@@ -5,7 +5,18 @@ import RelayConfig
 let testAccounts = AccountResolver(
     user: { name in ["root": 0, "www-data": 33, "ledger": 1001][name] },
     group: { name in ["root": 0, "adm": 4, "waystation": 990][name] },
-    zoneFile: { name in ["Europe/Berlin": testZone, "Broken/Zone": Array(testZone.dropLast(9))][name] }
+    zoneFile: { name in
+        switch name {
+        case "Europe/Berlin": return testZone
+        case "Broken/Zone": return testZone.dropLast(9)
+        case "right/UTC":
+            var zone = testZone
+            // The second head counts leap seconds.
+            zone[82] = 27
+            return zone
+        default: return nil
+        }
+    }
 )
 
 /// A file of the tz database without changes on record.

@@ -180,6 +180,21 @@ struct ReportModeTests {
         #expect(acts.attempts[0].rule == "new")
     }
 
+    @Test(
+        "A rule that reports has used up in the next run of a kept job what it would have in the last",
+        arguments: [true, false]
+    )
+    func runs(isStored: Bool) {
+        var history = JobHistory()
+        var attempt = Attempt(number: 1, upstream: "one", beganAt: 0)
+        let words = HeldBack.Reason.reported("sent it again after 1s")
+        attempt.heldBack = [HeldBack(rule: "new", reason: isStored ? .recorded(words.text) : words)]
+        history.count(attempt)
+        attempt.heldBack = [HeldBack(rule: "new", reason: .recorded("not repeated"))]
+        history.count(attempt)
+        #expect(history.ruleUses == ["new": 1])
+    }
+
     @Test("A rule that only tells is none for anything that asks whether there is one")
     func scans() {
         let route = makeRoute {

@@ -5,6 +5,7 @@ import RelayEngineBench
 import RelayJobs
 import RelayRoute
 import RelayTestSupport
+import Synchronization
 import Testing
 
 @Suite("Kept jobs of a route that is closed as planned", .runQueue, .timeLimit(.minutes(5)))
@@ -83,6 +84,37 @@ struct ClosedJobsTests {
         #expect(bench.sent.count == 1)
         bench.time.advance(by: .seconds(54_000))
         try await bench.until { try await bench.store.job(id)?.attempts == 2 }
+        #expect(await bench.stop())
+    }
+
+    @Test("A job that has sent something when a window begins goes on once a reload takes that window away")
+    func underWay() async throws {
+        let change: @Sendable (inout RoutePolicy) -> Void = {
+            $0.upstreams.append(Upstream(name: "two", origin: .unix(path: "/two"), use: .failoverOnly))
+            $0.timeouts.attempt = .seconds(120)
+            $0.recovery.insert(
+                RecoveryRule(name: "other", on: FailureMatcher([.any]), action: .failover(upstream: 1)),
+                at: 0
+            )
+        }
+        let isHeld = Atomic<Bool>(false)
+        let bench = DurableBench(
+            {
+                change(&$0)
+                $0.closed = ClosedTimes([
+                    .init(days: .dates([1_800_000_000 / 86_400]), from: 28_860, to: 86_400, zone: .utc)
+                ])
+            },
+            answer: { _ in isHeld.exchange(true, ordering: .relaxed) ? .answer(200) : .hold }
+        )
+        try await bench.start()
+        let id = try await bench.submit()
+        await bench.until { bench.sent.count == 1 }
+        bench.time.advance(by: .seconds(120))
+        try await bench.job(id, is: .queued)
+        bench.reconfigure(change)
+        bench.time.advance(by: .seconds(1))
+        #expect(try await bench.job(id, is: .succeeded).attempts == 2)
         #expect(await bench.stop())
     }
 

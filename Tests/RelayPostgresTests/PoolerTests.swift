@@ -55,6 +55,21 @@ struct PoolerTests {
         }
     }
 
+    @Test("A statement is planned as in a session of one's own, alone and in a block")
+    func plans() async throws {
+        let pooler = try PgBouncer(before: try await PostgresServer.shared(), connections: 1)
+        try await onLoop { loop in
+            let connection = try await PostgresConnection.open(pooler.settings(), on: loop)
+            let words = PostgresStatement("SELECT current_setting('jit') || current_setting('enable_seqscan')")
+            let alone = try await connection.run([words], within: ample)
+            #expect(alone.count == 1 && alone[0].text(0, 0) == "offoff")
+            let block = [PostgresStatement("BEGIN"), words, PostgresStatement("COMMIT")]
+            let results = try await connection.run(block, within: ample)
+            #expect(results.count == 3 && results[1].text(0, 0) == "offoff")
+            #expect(results.allSatisfy { !$0.hasWarning })
+        }
+    }
+
     @Test("A block that fails is rolled back, so that the server's connection is free again")
     func rollback() async throws {
         let server = try await PostgresServer.shared()

@@ -62,6 +62,17 @@ public struct HeldBack: Sendable, Equatable {
         /// The reason in the words of a record on disk.
         case recorded(String)
 
+        private static let markOfReport = "(mode report)"
+
+        /// Whether the rule would have acted, had it not been told to report only; a record on disk knows that by its words.
+        package var isReport: Bool {
+            switch self {
+            case .reported: true
+            case .recorded(let text): text.hasSuffix(Self.markOfReport)
+            default: false
+            }
+        }
+
         /// The reason in words, for whoever reads a timeline.
         public var text: String {
             switch self {
@@ -96,7 +107,7 @@ public struct HeldBack: Sendable, Equatable {
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
             case .noRuleRepeats: "no rule of the route would send it again"
             case .notKept(let reason): "not kept: " + reason.shortText
-            case .reported(let what): "would have \(what) (mode report)"
+            case .reported(let what): "would have \(what) \(Self.markOfReport)"
             case .recorded(let text): text
             }
         }

@@ -37,7 +37,7 @@ package struct ClosedTimes: Sendable, Equatable {
 
         /// Between two moments, in seconds since 1970, where it begins on that day since 1970.
         ///
-        /// A time that comes twice is closed both times, and what the clocks leap over is neither open nor closed.
+        /// Of a time that comes twice the first begins it and the second ends it; one that the clocks leap over is when they do.
         fileprivate func span(of day: Int64) -> Range<Int64>? {
             guard begins(on: day) else { return nil }
             var last = day

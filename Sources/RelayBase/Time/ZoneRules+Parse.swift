@@ -12,6 +12,12 @@ extension ZoneRules {
         let old = try Header(&reader)
         try reader.skip(old.size(of: 4))
         let header = try Header(&reader)
+        guard header.leaps == 0 else {
+            throw Refusal(
+                "it counts leap seconds, which the system's clock does not",
+                hint: "name the zone without \"right/\""
+            )
+        }
         guard header.types > 0, header.types <= 256 else { throw Refusal("it names no offset") }
         var moments: [Int64] = []
         for _ in 0..<header.changes {

@@ -52,9 +52,9 @@ extension ConfigurationTable {
     private static var closedWindow: Section<ClosedDraft> {
         Section(
             "closed_window",
-            "A part of a day, on some days. Of the two odd hours of a year the one that comes twice is closed both times "
-                + "where it belongs to a window, and a window that begins or ends in the one that does not exist does so when "
-                + "the clocks leap over it. Windows that follow each other without a gap are one.",
+            "A part of a day, on some days. In the hour of a year that comes twice a window begins the first time and ends "
+                + "the second; where a window begins or ends in the hour that does not exist, it does so when the clocks leap "
+                + "over it. Windows that follow each other without a gap are one.",
             of: ClosedDraft()
         ) {
             Field("days", .list(.word(), minimum: 1, maximum: 7), \.days) {
@@ -63,8 +63,8 @@ extension ConfigurationTable {
             Field("dates", .list(date, minimum: 1, maximum: ClosedTimes.most.dates), \.dates) {
                 "The dates on which it begins."
             }
-            Field("from", timeOfDay, \.from) { "When it begins, by the clocks of the zone." }
-            Field("to", timeOfDay, \.to) {
+            Field("from", timeOfDay(upTo: 86_340), \.from) { "When it begins, by the clocks of the zone." }
+            Field("to", timeOfDay(upTo: 86_400), \.to) {
                 "When it ends: of the next day where that is not later than \"from\"."
             }
             Field("zone", zone, \.zone) {
@@ -100,11 +100,13 @@ extension ConfigurationTable {
         }
     }
 
-    private static var timeOfDay: ValueKind<Int> {
-        .text("a time of day such as \"22:00\"", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$") {
+    private static func timeOfDay(upTo last: Int) -> ValueKind<Int> {
+        let end = last == 86_400 ? "|^24:00$" : ""
+        return .text("a time of day such as \"22:00\"", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$\(end)") {
             text throws(Refusal) in
-            guard let time = ClosedTimes.time(text) else {
-                throw Refusal("there is no such time of day", hint: "write it from \"00:00\" to \"24:00\"")
+            guard let time = ClosedTimes.time(text), time <= last else {
+                let end = last == 86_400 ? "24:00" : "23:59"
+                throw Refusal("there is no such time of day", hint: "write it from \"00:00\" to \"\(end)\"")
             }
             return time
         }
@@ -140,7 +142,7 @@ extension ConfigurationTable {
                 reading.error(
                     "the file of the time zone cannot be used: \(error.message)",
                     at: node.range,
-                    hint: "install the package tzdata anew"
+                    hint: error.hint ?? "install the package tzdata anew"
                 )
                 return nil
             }

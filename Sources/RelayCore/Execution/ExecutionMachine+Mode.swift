@@ -154,9 +154,10 @@ extension ExecutionMachine {
 
     /// A run waits until it may send; nothing is spent on that.
     ///
-    /// One that has sent something is due when it may go on, as after any failure, so that it does not begin anew at once.
+    /// One that has sent something is due when it may go on, as after any failure, so that it does not begin anew at once;
+    /// while the route is closed, whose end another configuration may change, it is due at once and waits for its route.
     mutating func waitFor(_ failure: Failure, _ moment: Moment) {
-        let until = hold?.until ?? moment.now
+        let until = failure.kind == .routeClosed ? moment.now : hold?.until ?? moment.now
         recovery.attemptInterrupted(failure, at: moment.now)
         waitAgain(until, failure, moment)
     }

@@ -87,6 +87,9 @@ extension RecoveryMachine {
         history.spentAttempts = countedAttempts - (last.sent == .neverSent ? 0 : 1)
         for attempt in attempts.dropLast() {
             if let rule = attempt.rule { history.ruleUses[rule, default: 0] += 1 }
+            for held in attempt.heldBack where held.reason.isReport {
+                history.ruleUses[held.rule, default: 0] += 1
+            }
         }
         return history
     }

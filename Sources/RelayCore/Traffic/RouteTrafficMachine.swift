@@ -204,14 +204,6 @@ struct RouteTrafficMachine: Sendable {
         {
             return held(.unanswered, now.advanced(by: .seconds(1)), since: since)
         }
-        if asking.slot != .taken, let spacing = route.reportedSpacing {
-            let turn = rate.next(spacing, asking.side, now)
-            if turn > now { _ = reports(.rate) }
-            // It takes the turn that it would have waited for, and none where it would not have waited so long.
-            let takes =
-                if case .wanted(let deadline) = asking.slot { turn < deadline } else { turn <= now }
-            if takes { rate.take(spacing, asking.side, at: turn, now) }
-        }
         if asking.slot != .taken, var hold = nextSlot(route, asking, asked, now) {
             if asking.isKept, upstreams[index].isPacedApart { upstreams[index].cameTooFast(now) }
             // A turn that leaves no time for an answer is lost for everybody.
@@ -239,6 +231,14 @@ struct RouteTrafficMachine: Sendable {
         }
         if asking.slot != .taken { takeSlot(route, asking, asked, at: now, now) }
         if asking.isKept, !isProbe { upstreams[index].looked(inVain: false, now) }
+        if asking.slot != .taken, let spacing = route.reportedSpacing {
+            let turn = rate.next(spacing, asking.side, now)
+            if turn > now { _ = reports(.rate) }
+            // It takes the turn that it would have waited for, and none where it would not have waited so long.
+            let takes =
+                if case .wanted(let deadline) = asking.slot { turn < deadline } else { turn <= now }
+            if takes { rate.take(spacing, asking.side, at: turn, now) }
+        }
         var asking = asking
         // One that would not have been let go takes nothing of what it would not have had.
         if reported.contains(.budget) { asking.kind = .another }

@@ -21,6 +21,12 @@ struct FleetStatements: Sendable {
         """
     }
 
+    /// Joins the job `j` of each row `x`, found by its position, whatever number of rows a plan expects: of a claim it
+    /// expects a tenth of all that wait, and would read all jobs in their order.
+    func job(of x: String, in table: String = "job") -> String {
+        "JOIN LATERAL (SELECT * FROM \(s).\(table) j WHERE j.slot = \(x).slot AND j.seq = \(x).seq LIMIT 1) j ON true"
+    }
+
     /// Whether the entry `r` of `ready` or `deferred` is good: its job has no later change.
     func isGood(_ r: String) -> String { isGood(r, "change") }
 
@@ -212,7 +218,7 @@ extension FleetStatements {
             """))
             SELECT \(FleetRow.columns), CASE WHEN sum(octet_length(j.body)) OVER (ORDER BY r.turn, r.due, c.seq)
             <= \(batchBytes) THEN j.body END, j.file, r.due, r.turn, \(now)
-            FROM l c JOIN r USING (slot, seq) JOIN \(s).\(job) j ON j.slot = c.slot AND j.seq = c.seq
+            FROM l c JOIN r USING (slot, seq) \(self.job(of: "c", in: job))
             ORDER BY r.turn, r.due, c.seq
             """
     }
@@ -324,7 +330,7 @@ extension FleetStatements {
     var bySeq: String {
         """
         SELECT \(FleetRow.columns) FROM unnest($1::smallint[], $2::bigint[]) AS a(slot, seq)
-        JOIN \(s).job j ON j.slot = a.slot AND j.seq = a.seq \(lastChange)
+        \(job(of: "a")) \(lastChange)
         """
     }
 
@@ -368,7 +374,7 @@ extension FleetStatements {
             SELECT x.slot, x.seq FROM \(s).change x WHERE x.state = s AND x.state IN (4, 6, 7, 8)
             AND x.seq \(than) $2 AND NOT EXISTS (SELECT FROM \(s).change y WHERE y.slot = x.slot AND y.seq = x.seq
             AND y.n > x.n OFFSET 0) ORDER BY x.seq \(order) LIMIT $3) x ORDER BY x.seq \(order) LIMIT $3) x
-            JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(lastChange) ORDER BY j.seq \(order)
+            \(job(of: "x")) \(lastChange) ORDER BY j.seq \(order)
             """
     }
 

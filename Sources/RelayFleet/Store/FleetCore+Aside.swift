@@ -92,7 +92,7 @@ extension FleetCore {
                     """
                     SELECT \(FleetRow.columns) FROM (SELECT DISTINCT b.slot, b.seq FROM \(s).turn a JOIN \(s).turn b
                     ON b.scope = a.scope AND b.seq <> ALL($1::bigint[]) WHERE a.seq = ANY($1::bigint[])) x
-                    JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    \(statements.job(of: "x")) \(statements.lastChange)
                     """,
                     [.int64s(seqs)]
                 ),

@@ -379,7 +379,7 @@ extension FleetCore {
             [
                 PostgresStatement(
                     """
-                    SELECT EXISTS (SELECT FROM \(s).turn t JOIN \(s).job j ON j.slot = t.slot AND j.seq = t.seq
+                    SELECT EXISTS (SELECT FROM \(s).turn t \(statements.job(of: "t"))
                     \(statements.lastChange) WHERE t.scope = $1 AND t.seq < $3 AND coalesce(c.state, j.state) = 2)
                     OR EXISTS (SELECT FROM \(s).turn t WHERE t.scope = $2 AND t.n < (SELECT o.n FROM \(s).turn o
                     WHERE o.scope = $2 AND o.seq = $3))

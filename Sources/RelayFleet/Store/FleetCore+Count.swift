@@ -139,7 +139,7 @@ extension FleetCore {
                     """
                     SELECT \(FleetRow.columns(record: "NULL::bytea")) FROM (SELECT seq, slot FROM \(s).deferred d WHERE \(statements.isGood("d"))
                     UNION ALL SELECT seq, slot FROM \(s).ready r WHERE \(statements.isGood("r")) LIMIT \(Self.look)) x
-                    JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    \(statements.job(of: "x")) \(statements.lastChange)
                     """
                 ),
                 PostgresStatement(

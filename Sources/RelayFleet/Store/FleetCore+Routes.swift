@@ -81,7 +81,7 @@ extension FleetCore {
                     SELECT seq, slot FROM \(s).deferred d WHERE route = $1 AND \(statements.isGood("d"))
                     UNION ALL SELECT seq, slot FROM \(s).ready r
                     WHERE route = $1 AND \(statements.isGood("r")) LIMIT $2) x
-                    JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    \(statements.job(of: "x")) \(statements.lastChange)
                     """,
                     [.int32(route), .int64(Int64(limit))]
                 )

@@ -289,8 +289,7 @@ extension FleetStatements {
     /// The jobs among `rows` that a generation of $1 has claimed, each looked at by its position.
     fileprivate func claimed(_ rows: String, limit: Int) -> String {
         """
-        SELECT \(FleetRow.columns) FROM (\(rows)) x JOIN LATERAL (SELECT * FROM \(s).job j WHERE j.slot = x.slot
-        AND j.seq = x.seq LIMIT 1) j ON true \(lastChange)
+        SELECT \(FleetRow.columns) FROM (\(rows)) x \(job(of: "x")) \(lastChange)
         WHERE CASE WHEN c.n IS NULL THEN j.generation ELSE c.generation END = ANY($1::bigint[]) ORDER BY j.seq LIMIT \(limit)
         """
     }

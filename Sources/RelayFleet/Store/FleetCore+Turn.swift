@@ -62,7 +62,7 @@ extension FleetCore {
                     SELECT \(FleetRow.columns), x.scope, '' FROM unnest($1::bytea[], $2::int[]) AS k(scope, most), LATERAL (
                     SELECT t.scope, t.n, t.seq, t.slot FROM \(statements.s).turn t WHERE t.scope = k.scope
                     ORDER BY t.n DESC LIMIT k.most) x
-                    JOIN \(statements.s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange)
+                    \(statements.job(of: "x")) \(statements.lastChange)
                     ORDER BY x.scope, x.n
                     """,
                     [
@@ -319,7 +319,7 @@ extension FleetCore {
             AND t.seq <> a.seq AND t.n < coalesce((SELECT o.n FROM \(s).turn o WHERE o.scope = a.scope
             AND o.seq = a.seq), 9223372036854775807))
             FROM unnest($1::smallint[], $2::bigint[], $3::bytea[]) AS a(slot, seq, scope)
-            JOIN \(s).job j ON j.slot = a.slot AND j.seq = a.seq \(statements.lastChange)
+            \(statements.job(of: "a")) \(statements.lastChange)
             """,
             [.int16s(rows.map(\.slot)), .int64s(rows.map(\.seq)), .optionalBytesArray(scopes)]
         )
@@ -337,7 +337,7 @@ extension FleetCore {
             ON p.scope = o.scope AND p.n < o.n WHERE o.seq = x.seq AND get_byte(o.scope, 0) = \(ordering)
             ORDER BY p.n LIMIT $3), ',') FROM unnest($1::bytea[], $2::int[]) AS k(scope, most), LATERAL (
             SELECT t.scope, t.n, t.seq, t.slot FROM \(s).turn t WHERE t.scope = k.scope ORDER BY t.n LIMIT k.most) x
-            JOIN \(s).job j ON j.slot = x.slot AND j.seq = x.seq \(statements.lastChange) ORDER BY x.scope, x.n
+            \(statements.job(of: "x")) \(statements.lastChange) ORDER BY x.scope, x.n
             """,
             [
                 .bytesArray(scopes.map(\.bytes)),

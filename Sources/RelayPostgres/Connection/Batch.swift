@@ -6,6 +6,8 @@ final class Batch {
     enum Expected {
         /// The end of a prepared statement of that name.
         case closing(String)
+        /// The settings of a transaction whose session belongs to a pooler.
+        case settings
         case preparation(PreparedStatements.Entry, statement: Int)
         case statement(Int)
         case rollback
@@ -68,7 +70,7 @@ final class Batch {
     private var isAtCommit: Bool {
         switch next {
         case .preparation(_, let index), .statement(let index): statements[index].isCommit
-        case .closing, .rollback: false
+        case .settings, .closing, .rollback: false
         case .sync, nil: true
         }
     }
@@ -79,7 +81,7 @@ final class Batch {
         var index: Int?
         switch next {
         case .preparation(_, let statement), .statement(let statement): index = statement
-        case .closing, .rollback, .sync, nil: break
+        case .settings, .closing, .rollback, .sync, nil: break
         }
         let subject = index.map { "statement \($0 + 1) of \(statements.count)" } ?? "the commit of a batch"
         let state = report.sqlState.map { " (\($0))" } ?? ""

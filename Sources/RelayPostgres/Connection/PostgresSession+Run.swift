@@ -18,6 +18,10 @@ extension PostgresSession {
         if batches.count == 1 { send(batch) }
     }
 
+    /// A pooler's session has no settings of ours, and those that decide about plans hold for one transaction.
+    private static let pooledSettings =
+        "SELECT set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)"
+
     private func timeOut(_ batch: Batch, _ within: Duration) {
         let count = batch.statements.count
         let subject = count == 1 ? "a statement" : "\(count) statements"
@@ -43,6 +47,12 @@ extension PostgresSession {
         }
         batch.isBegun = true
         prepared.beginBatch()
+        if isPooled {
+            guard unsafe relay_pq_send_statement(raw, Self.pooledSettings, 0, nil, nil, nil, nil) else {
+                return fail()
+            }
+            batch.expected.append(.settings)
+        }
         for (index, statement) in batch.statements.enumerated() {
             guard write(statement, bound[index], index, batch) else { return fail() }
         }
@@ -176,7 +186,7 @@ extension PostgresSession {
             case .closing(let name): prepared.closed(name)
             case .preparation(let entry, _): entry.isPrepared = true
             case .statement: unsafe batch.add(PostgresResult(copying: result))
-            case .rollback: break
+            case .settings, .rollback: break
             case .sync, nil: return violate()
             }
             batch.answered += 1

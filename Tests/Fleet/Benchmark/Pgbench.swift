@@ -38,14 +38,15 @@ func besidePgbench(seconds: Int64, rounds: Int) async throws -> Bool {
     return isMissed
 }
 
-/// Transactions a second.
+/// Transactions a second, of sessions whose plans are made as the store's are.
 private func pgbench(_ script: String, on server: PostgresServer, seconds: Int64) throws -> Double {
     let words = [
         "-n", "-h", server.folder, "-p", "\(server.port)", "-U", "relay", "-M", "prepared", "-f", "-",
     ]
+    let options = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
     let said = try server.call(
         "pgbench",
-        words + ["-c", "3", "-D", "low=0", "-T", "\(seconds)", "postgres"],
+        words + ["-c", "3", "-D", "low=0", "-T", "\(seconds)", "dbname=postgres options='\(options)'"],
         input: script
     )
     guard let rate = said.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
@@ -103,9 +104,9 @@ struct Sent {
         try nodes.server.sql("SELECT pg_reload_conf()")
         let all = Self.statements(try nodes.server.log())
         let accepts = all.filter {
-            $0.text.hasPrefix("WITH a AS (SELECT * FROM unnest($2::uuid[]") && $0.text.contains(".ready_")
+            $0.text.hasPrefix("WITH a AS (SELECT * FROM unnest($1::uuid[]") && $0.text.contains(".ready_")
         }
-        let sizes = accepts.map { $0.values[1].split(separator: ",").count }
+        let sizes = accepts.map { $0.values[0].split(separator: ",").count }
         guard !sizes.isEmpty,
             let claim = all.last(where: { $0.text.hasPrefix("WITH p AS") && $0.text.contains(".ready_") }),
             let change = all.last(where: {
@@ -117,7 +118,7 @@ struct Sent {
         let size = sizes.sorted().reduce((0, 0)) { $0.1 < half ? ($1, $0.1 + $1) : $0 }.0
         accept = accepts[sizes.firstIndex(of: size) ?? 0]
         (self.claim, self.change, jobs) = (claim, change, size)
-        let states = accept.values[4].split(separator: ",")
+        let states = accept.values[3].split(separator: ",")
         runs = states.indices.filter { states[$0].contains("2") }.map { $0 + 1 }
     }
 
@@ -166,7 +167,7 @@ struct Sent {
         )
         var values: [Int: String] = [:]
         for (index, value) in accept.values.enumerated() { values[index + 1] = value }
-        values[2] = "(SELECT array_agg(gen_random_uuid()) FROM generate_series(1, \(jobs)))"
+        values[1] = "(SELECT array_agg(gen_random_uuid()) FROM generate_series(1, \(jobs)))"
         let running = "ARRAY[\(runs.map { "(:born::bigint[])[\($0)]" }.joined(separator: ", "))]::bigint[]"
         let all = "(\(running) || :claimed::bigint[])"
         let numbers =

@@ -14,20 +14,23 @@ func besideWaiting(_ count: Int, seconds: Int64, rounds: Int) async throws -> Bo
         $0.body = .bytes([UInt8](repeating: 106, count: 512))
     }
     guard try await stores[0].enqueue([job], at: .present) == [.accepted] else { fatalError("not accepted") }
-    try await full.sql(
-        """
-        WITH one AS (SELECT j.*, r.k, r.party, r.urgency, r.due, r.n, r.standing AS stood, r.minute, r.state AS waits
-        FROM SCHEMA.job j JOIN SCHEMA.ready r USING (slot, seq) LIMIT 1),
-        many AS MATERIALIZED (SELECT one.*, nextval('SCHEMA.seq') AS position, i % 10 = 0 AS later FROM one,
-        generate_series(2, \(count)) i),
-        j AS (INSERT INTO SCHEMA.job(slot, seq, id, route, created, state, generation, standing, record, body)
-        SELECT slot, position, gen_random_uuid(), route, created, state, generation, standing, record, body FROM many),
-        r AS (INSERT INTO SCHEMA.ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
-        SELECT k, route, party, urgency, due, position, n, slot, stood, minute, waits FROM many WHERE NOT later),
-        d AS (INSERT INTO SCHEMA.deferred(due, seq, n, slot, route, party, urgency, standing, minute, state)
-        SELECT due + 36000000, position, n, slot, route, party, urgency, stood, minute, waits FROM many WHERE later)
-        INSERT INTO SCHEMA.tally SELECT k, route, party, state, minute, \(count - 1) FROM SCHEMA.tally WHERE delta > 0
-        """
+    try server.sql(
+        full.named(
+            """
+            WITH one AS (SELECT j.*, r.k, r.urgency, r.due, r.n, r.standing AS stood, r.minute, r.state AS waits
+            FROM SCHEMA.job j JOIN SCHEMA.ready r USING (slot, seq) LIMIT 1),
+            many AS MATERIALIZED (SELECT one.*, nextval('SCHEMA.seq') AS position, i % 10 = 0 AS later FROM one,
+            generate_series(2, \(count)) i),
+            j AS (INSERT INTO SCHEMA.job(slot, seq, id, route, created, party, state, generation, standing, record, body)
+            SELECT slot, position, gen_random_uuid(), route, created, party, state, generation, standing, record, body FROM many),
+            r AS (INSERT INTO SCHEMA.ready(k, route, party, urgency, due, seq, n, slot, standing, minute, state)
+            SELECT k, route, party, urgency, due, position, n, slot, stood, minute, waits FROM many WHERE NOT later),
+            d AS (INSERT INTO SCHEMA.deferred(due, seq, n, slot, route, party, urgency, standing, minute, state)
+            SELECT due + 36000000, position, n, slot, route, party, urgency, stood, minute, waits FROM many WHERE later)
+            INSERT INTO SCHEMA.tally(k, route, party, state, minute, delta)
+            SELECT k, route, party, state, minute, \(count - 1) FROM SCHEMA.tally WHERE delta > 0
+            """
+        )
     )
     try server.sql("VACUUM ANALYZE")
     try server.sql("CHECKPOINT")
