@@ -4,9 +4,7 @@
  * everything that is public, and the linker then keeps all of that, though nobody calls it. The tables that the runtime
  * walks through keep theirs, and with it all that they lead to: their names begin without a dot.
  *
- * The runtime's room for a debugger's words, sixteen pages of zeros, takes no place in the file any more, and its
- * tables of frames are left out: nothing here unwinds, and each function of Swift keeps a frame pointer, by which
- * debuggers go through it. */
+ * The runtime's room for a debugger's words, sixteen pages of zeros, takes no place in the file any more. */
 #include <elf.h>
 #include <err.h>
 #include <fcntl.h>
@@ -17,7 +15,7 @@
 #include <unistd.h>
 
 static const Elf64_Xword retained = 0x200000;
-static const char *const zeros = "swift5_backtrace", *const frames = ".eh_frame";
+static const char *const zeros = "swift5_backtrace";
 
 static void unpin(char *object, size_t size) {
     Elf64_Ehdr *head = (Elf64_Ehdr *)object;
@@ -36,7 +34,6 @@ static void unpin(char *object, size_t size) {
         const char *name = object + text->sh_offset + sections[index].sh_name;
         size_t left = text->sh_size - sections[index].sh_name;
         if (*name == '.') sections[index].sh_flags &= ~retained;
-        if (left > strlen(frames) && !strcmp(name, frames)) sections[index].sh_flags |= SHF_EXCLUDE;
         if (left <= strlen(zeros) || strcmp(name, zeros) || sections[index].sh_type != SHT_PROGBITS) continue;
         if (sections[index].sh_offset > size || sections[index].sh_size > size - sections[index].sh_offset)
             errx(1, "a section is cut short");

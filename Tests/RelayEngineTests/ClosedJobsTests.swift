@@ -97,7 +97,7 @@ struct ClosedJobsTests {
                 at: 0
             )
         }
-        let isHeld = Atomic<Bool>(false)
+        let played = Atomic<Int>(0)
         let bench = DurableBench(
             {
                 change(&$0)
@@ -105,13 +105,18 @@ struct ClosedJobsTests {
                     .init(days: .dates([1_800_000_000 / 86_400]), from: 28_860, to: 86_400, zone: .utc)
                 ])
             },
-            answer: { _ in isHeld.exchange(true, ordering: .relaxed) ? .answer(200) : .hold }
+            answer: { _ in
+                switch played.add(1, ordering: .relaxed).oldValue {
+                case 0: .take(.seconds(61))
+                case 1: .answer(503)
+                default: .answer(200)
+                }
+            }
         )
         try await bench.start()
         let id = try await bench.submit()
-        await bench.until { bench.sent.count == 1 }
-        bench.time.advance(by: .seconds(120))
-        try await bench.job(id, is: .queued)
+        try await bench.until { try await bench.store.job(id)?.attempts == 1 }
+        try await bench.job(id, is: .retrying)
         bench.reconfigure(change)
         bench.time.advance(by: .seconds(1))
         #expect(try await bench.job(id, is: .succeeded).attempts == 2)

@@ -37,6 +37,11 @@ final class HostilePeer: Sendable {
         func greet() { send(HostilePeer.greeting) }
     }
 
+    /// The answer to the settings with which each batch of a pooler's session begins.
+    static let settings =
+        message("1", []) + message("2", []) + message("n", [])
+        + message("C", Array("SELECT 1".utf8) + [0])
+
     /// The answers of PostgreSQL 15 to a start that needs no password, up to its readiness.
     static let greeting: [UInt8] = {
         var bytes = message("R", [0, 0, 0, 0])

@@ -76,12 +76,13 @@ struct HostilePeerTests {
         let peer = try HostilePeer { session in
             session.greet()
             session.receive()
+            session.send(HostilePeer.settings)
             script(session)
         }
         let library = try PostgresLibrary.open()
         return try await onLoop { loop in
             var settings = peer.settings
-            // Without a name a statement is one exchange.
+            // Without a name a statement is one exchange, behind that of the settings.
             settings.isPooled = true
             settings.limits.answer = limit
             let connection = try await PostgresConnection.connect(settings, library, on: loop, within: ample)
@@ -167,7 +168,7 @@ struct HostilePeerTests {
             session.greet()
             session.receive()
             session.send(
-                message("1", []) + message("2", []) + message("n", [])
+                HostilePeer.settings + message("1", []) + message("2", []) + message("n", [])
                     + message("C", Array("SELECT 0".utf8) + [0]) + message("Z", Array("I".utf8))
             )
             session.waitForEnd()

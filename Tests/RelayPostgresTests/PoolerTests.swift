@@ -60,7 +60,9 @@ struct PoolerTests {
         let pooler = try PgBouncer(before: try await PostgresServer.shared(), connections: 1)
         try await onLoop { loop in
             let connection = try await PostgresConnection.open(pooler.settings(), on: loop)
-            let words = PostgresStatement("SELECT current_setting('jit') || current_setting('enable_seqscan')")
+            let words = PostgresStatement(
+                "SELECT current_setting('jit') || current_setting('enable_seqscan')"
+            )
             let alone = try await connection.run([words], within: ample)
             #expect(alone.count == 1 && alone[0].text(0, 0) == "offoff")
             let block = [PostgresStatement("BEGIN"), words, PostgresStatement("COMMIT")]

@@ -7,7 +7,7 @@ import Testing
 struct TLSRecordTests {
     /// The beginning of an answer with one column.
     private static let beginning =
-        message("1", []) + message("2", [])
+        HostilePeer.settings + message("1", []) + message("2", [])
         + message(
             "T",
             [0, 1] + Array("n".utf8) + [0] + [0, 0, 0, 0, 0, 0, 0, 0, 0, 17, 255, 255, 0, 0, 0, 0, 0, 1]
