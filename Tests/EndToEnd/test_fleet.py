@@ -320,6 +320,12 @@ class Fleet(FleetTest):
         again = told(two, found[-1]["id"], ids)
         self.assertEqual(sorted(event["subject"] for event in again), sorted(ids))
         self.assertEqual({event["source"] for event in again}, {"/waystationd/one", "/waystationd/two"})
+        # A node that stops tells of its last events first, and hands back what it has not begun.
+        ids = [self.hand_over(one, "/r/app/x") for _ in range(20)]
+        self.assertEqual(one.stop(), 0, one.errors.text())
+        again = told(two, again[-1]["id"], ids)
+        self.forget_life(one)
+        one.start()
         # Events that a killed node has not told of are gone; those of its next start are told.
         self.kill(one)
         self.forget_life(one)

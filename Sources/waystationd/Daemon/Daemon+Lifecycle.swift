@@ -307,7 +307,7 @@ private final class Lifecycle {
             while daemon.engine.inFlight + daemon.durable.inFlight > 0, loop.now < deadline {
                 try? await loop.sleep(until: loop.now + 10_000_000)
             }
-            await daemon.durable.store.close()
+            await daemon.storage.close()
             daemon.events.finish()
             daemon.journal.record(record())
             daemon.exit(0)

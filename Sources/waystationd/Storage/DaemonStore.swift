@@ -33,6 +33,9 @@ protocol DaemonStore: Sendable {
 
     /// Shares the events of the feed with others that use the store.
     func share(_ feed: EventFeed, on loop: EventLoop)
+
+    /// Shares what is left of them, and closes the store.
+    func close() async
 }
 
 /// A store in the state directory.
@@ -60,6 +63,8 @@ final class DiskStore: DaemonStore {
     }
 
     func share(_ feed: EventFeed, on loop: EventLoop) {}
+
+    func close() async { await store.close() }
 
     func configure(_ configuration: Configuration) { store.setMaxSize(configuration.storage.maxSize) }
 }

@@ -14,6 +14,7 @@ import Synchronization
 final class FleetStore: DaemonStore {
     private let store: PostgreSQLJobStore
     private let directory: NodeDirectory
+    private let shared = Mutex<FleetEvents?>(nil)
 
     /// How long a start waits for the database; after that the daemon is ready without it.
     static let longestStart = Duration.seconds(5)
@@ -33,7 +34,16 @@ final class FleetStore: DaemonStore {
 
     func lookAtReads(at now: Int64) -> (isStalled: Bool, thread: String)? { nil }
 
-    func share(_ feed: EventFeed, on loop: EventLoop) { FleetEvents(feed, store).start(on: loop) }
+    func share(_ feed: EventFeed, on loop: EventLoop) {
+        let events = FleetEvents(feed, store)
+        shared.withLock { $0 = events }
+        events.start(on: loop)
+    }
+
+    func close() async {
+        await shared.withLock { $0 }?.finish()
+        await store.close()
+    }
 
     func configure(_ configuration: Configuration) { store.serve(configuration.routes.map(\.name)) }
 

@@ -86,6 +86,9 @@ final class JobStorage: Sendable {
         store.lookAtReads(at: now)
     }
 
+    /// Shares what others may still want to know, and closes the store.
+    func close() async { await store.close() }
+
     /// Whether the store is open; a disk without room for that keeps it from it, or a database that is away.
     var isOpen: Bool { store.refusal == nil }
 
