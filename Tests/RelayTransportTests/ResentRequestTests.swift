@@ -117,9 +117,13 @@ struct ResentRequestTests {
     /// Counts what is to go on record, and keeps it or not.
     private final class Log: AttemptLog {
         let fails: Bool
+        let isTaken: Bool
         let count = Mutex(0)
 
-        init(fails: Bool) { self.fails = fails }
+        init(fails: Bool = false, isTaken: Bool = false) { (self.fails, self.isTaken) = (fails, isTaken) }
+
+        /// Whether it is still this node's once the second sending is on record.
+        var maySend: Bool { !isTaken || count.withLock { $0 == 0 } }
 
         func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool {
             true
@@ -150,6 +154,32 @@ struct ResentRequestTests {
         }
         #expect(log.count.withLock(\.self) == 1)
         #expect(server.connections == (fails ? 1 : 2))
+    }
+
+    @Test("A job that is taken away before its second sending was sent once, and says how that ended")
+    func taken() async throws {
+        let server = try ScriptedServer(scripts: [Self.endsOnSecond(.close), echo])
+        let log = Log(isTaken: true)
+        try await withTransport { transport in
+            let request = attempt(server.upstream(), .put, body: .bytes([1]), isRepeatable: true, log: log)
+            _ = try await transport.send(request)
+            let failure = await transport.failure(of: request)
+            #expect(failure?.kind == .connectionTerminated && failure?.sent == .unknown)
+            #expect(failure?.exchange?.wasResent == false)
+        }
+        #expect(log.count.withLock(\.self) == 1)
+    }
+
+    @Test("A second sending for which there is no connection was none, and leaves the outcome unknown")
+    func refused() async throws {
+        let server = try ScriptedServer(scripts: [Self.endsOnSecond(.close)])
+        try await withTransport { transport in
+            _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
+            server.stopListening()
+            let failure = await transport.failure(of: Self.request(server, .get, isRepeatable: true))
+            #expect(failure?.kind == .connectionRefused && failure?.sent == .unknown)
+            #expect(failure?.exchange?.wasResent == false)
+        }
     }
 
     @Test("A fresh connection that is closed unanswered is no kept one")

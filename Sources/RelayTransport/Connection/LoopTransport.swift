@@ -106,10 +106,13 @@ package final class LoopTransport: PromptTransport {
             return answer
         } catch {
             var second = error
+            let wasSent = second.sent != .neverSent
+            // Others may have the job by now.
+            if !wasSent, second.kind == .attemptUnrecorded { throw failure }
             // The first sending may have had its effect, however the second one ended.
-            if second.sent == .neverSent { second.sent = .unknown }
+            if !wasSent { second.sent = .unknown }
             var exchange = second.exchange ?? Exchange()
-            exchange.wasResent = true
+            exchange.wasResent = wasSent
             second.exchange = exchange
             throw second
         }

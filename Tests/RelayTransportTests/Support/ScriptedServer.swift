@@ -9,6 +9,7 @@ final class ScriptedServer: Sendable {
     let address: SocketAddress
     private let listener: Int32
     private let accepted = Atomic<Int>(0)
+    private let hasStopped = Atomic<Bool>(false)
 
     /// Connections so far.
     var connections: Int { accepted.load(ordering: .acquiring) }
@@ -40,7 +41,14 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    deinit { _ = shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { stopListening() }
+
+    /// Refuses connections from now on.
+    func stopListening() {
+        // The thread closes the descriptor then, whose number may be somebody else's next.
+        guard !hasStopped.exchange(true, ordering: .relaxed) else { return }
+        _ = shutdown(listener, Int32(SHUT_RDWR))
+    }
 
     /// A script per connection; the last serves all that follow.
     convenience init(path: String? = nil, scripts: [@Sendable (Peer) -> Void]) throws {
