@@ -329,7 +329,7 @@ class Fleet(FleetTest):
         one.process.send_signal(signal.SIGTERM)
         one.notices.wait("STOPPING=1")
         door.open()
-        self.assertEqual(one.stop(), 0, one.errors.text())
+        self.assertEqual(one.process.wait(20), 0, one.errors.text())
         again = told(two, again[-1]["id"], [last])
         self.forget_life(one)
         one.start()
