@@ -32,6 +32,20 @@ static inline X509 *relay_ssl_verified_certificate(const SSL *ssl, int index) {
     return sk_X509_value(SSL_get0_verified_chain(ssl), index);
 }
 
+// Whether the peer has asked for a client's certificate, of a session that notes it.
+static inline int relay_note_certificate_request(SSL *ssl, void *context) {
+    (void)context;
+    return SSL_set_app_data(ssl, (char *)ssl);
+}
+
+static inline void relay_ssl_note_certificate_request(SSL *ssl) {
+    SSL_set_cert_cb(ssl, relay_note_certificate_request, NULL);
+}
+
+static inline int relay_ssl_was_certificate_requested(const SSL *ssl) {
+    return SSL_get_app_data(ssl) != NULL;
+}
+
 // SHA-256 by the functions that OpenSSL calls old, since they load no providers, which is five million instructions:
 // a daemon that has no TLS to speak needs none.
 #pragma GCC diagnostic push

@@ -30,9 +30,11 @@ extension Configuration {
             draft.definition(named: name, ranges: draft.allowAddresses, authorityFile: draft.authorityFile)
         }
         routes = []
+        checks = [:]
         for (name, route) in draft.routes {
             if let credential = route.credential(ofRoute: name) { credentials.append(credential) }
             routes.append(Route(name: name, policy: route.policy(named: name, limits: draft.limits)))
+            if let check = route.check { checks[name] = check }
         }
         self.secrets = secrets
     }

@@ -67,6 +67,18 @@ class Report(ExampleTest):
         self.assertEqual([each["name"] for each in reporting], ["circuit_breaker", "rate_limit", "new"])
 
 
+class Online(ExampleTest):
+    def test_each_upstream_is_asked_what_changes_nothing(self):
+        relay = self.example("online")
+        for upstream in self.first, self.second:
+            upstream.on("/good", answer(200))
+        done = subprocess.run(
+            [daemon(), "--check", "--online", str(relay.file)], capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        for upstream in self.first, self.second:
+            self.assertEqual([(each.method, each.path) for each in upstream.requests], [("GET", "/good")])
+
+
 class Placeholder(ExampleTest):
     # clauses: UC-04, N-14
     def test_the_placeholder_depends_on_the_failure_and_is_marked(self):

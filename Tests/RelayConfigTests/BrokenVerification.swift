@@ -1,4 +1,4 @@
-/// Faults in how a route asks what became of a request.
+/// Faults in how a route asks what became of a request, and in its harmless request.
 let brokenVerification = BrokenRow.rows(
     #"""
     route "verify": {}
@@ -40,5 +40,17 @@ let brokenVerification = BrokenRow.rows(
     + ["404"]}, "settle_after": "1m"}
       2:121: warning: no request that waits is asked about: its time is over after
         30s  [/routes/r/verify/settle_after] => raise "timeouts.total", or ask sooner
+    route "check": {}
+      2:10: error: "path" is missing  [/routes/r/check]
+    route "check": {"method": "POST", "path": "health"}
+      2:21: error: a question changes nothing: expected "GET" or "HEAD"  [/routes/r/check/method]
+    route "check": {"path": "orders/{key}"}
+      2:19: error: no request is at hand whose values could stand here  [/routes/r/check/path]
+        => leave out the braces
+    route "check": {"path": "../health", "status": ["600"]}
+      2:19: error: a look-up stays below the upstream's base  [/routes/r/check/path] => remove dots and
+        empty segments
+      2:43: error: expected a status from "200" to "599", or "2xx", "3xx", "4xx",
+        "5xx"  [/routes/r/check/status/0]
     """#
 )

@@ -16,6 +16,9 @@ struct ArgumentsTests {
     func check() throws {
         let check = try Arguments(["--check", "a.json", "-o", "json", "--strict"])
         #expect(check.command == .check && check.file == "a.json" && check.isJSON && check.isStrict)
+        let online = try Arguments(["--check", "a.json", "--online", "--timeout", "1m30s"])
+        #expect(online.isOnline && online.timeout == .seconds(90))
+        #expect(!check.isOnline && check.timeout == nil)
         #expect(try Arguments(["--effective", "a.json"]).file == "a.json")
         #expect(try !Arguments(["--check", "-o", "text"]).isJSON)
     }
@@ -34,6 +37,16 @@ struct ArgumentsTests {
             (["--check", "a", "b"], "there is one word too many: \"b\""),
             (["--schema", "a"], "there is one word too many: \"a\""),
             (["--strict"], "--strict says nothing without --check"),
+            (["--online"], "--online says nothing without --check"),
+            (["--check", "--timeout", "5s"], "--timeout says nothing without --online"),
+            (
+                ["--check", "--online", "--timeout", "5"],
+                "--timeout needs a duration with a unit, such as 500ms or 20s"
+            ),
+            (
+                ["--check", "--online", "--timeout", "0s"],
+                "--timeout needs a duration with a unit, such as 500ms or 20s"
+            ),
             (["--effective", "-o", "json"], "-o json says nothing without --check"),
         ]
     )
@@ -45,7 +58,8 @@ struct ArgumentsTests {
     @Test("The help names every option")
     func help() {
         for option in [
-            "--config", "--loops", "--check", "--strict", "-o json", "--effective", "--what-if",
+            "--config", "--loops", "--check", "--strict", "--online", "--timeout", "-o json", "--effective",
+            "--what-if",
             "--schema", "--manual",
             "--version", "--help",
         ] {

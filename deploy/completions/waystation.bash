@@ -21,7 +21,7 @@ _waystation_options() {
         'limits') echo '--clear --upstream --class --output -o --utc --socket --help' ;;
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
-        'check') echo '--strict --worst --output -o --help' ;;
+        'check') echo '--strict --worst --online --timeout --output -o --socket --help' ;;
         'what-if') echo '--config -c --method -X --key --durable --output -o --help' ;;
         'reload') echo '--output -o --socket --help' ;;
         'constrained') echo '--output -o --socket --help' ;;
@@ -139,7 +139,9 @@ _waystation_spec() {
         'init --client-id') spec='nothing' ;;
         'init --allow-addresses') spec='nothing' ;;
         'init --output' | 'init -o') spec='file' ;;
+        'check --timeout') spec='nothing' ;;
         'check --output' | 'check -o') spec='words table json' ;;
+        'check --socket') spec='file' ;;
         'check 1') spec='file' ;;
         'what-if --config' | 'what-if -c') spec='file' ;;
         'what-if --method' | 'what-if -X') spec='nothing' ;;

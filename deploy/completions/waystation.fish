@@ -39,7 +39,7 @@ function __waystation_takes
             return 0
         case 'init --route' 'init --auth' 'init --secret' 'init --user' 'init --header' 'init --token-url' 'init --client-id' 'init --allow-addresses' 'init --output' 'init -o'
             return 0
-        case 'check --output' 'check -o'
+        case 'check --timeout' 'check --output' 'check -o' 'check --socket'
             return 0
         case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --output' 'what-if -o'
             return 0
@@ -290,7 +290,10 @@ complete -c waystation -n "__waystation_at init" -l force -d 'replace what stand
 complete -c waystation -n '__waystation_at check 1' -F
 complete -c waystation -n "__waystation_at check" -l strict -d 'count warnings as errors'
 complete -c waystation -n "__waystation_at check" -l worst -d 'what routes come to at worst, also as JSON'
+complete -c waystation -n "__waystation_at check" -l online -d 'go to the endpoints and tell what a request would meet'
+complete -c waystation -n "__waystation_at check" -l timeout -x -d 'with --online, for all of it (10s)'
 complete -c waystation -n "__waystation_at check" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
+complete -c waystation -n "__waystation_at check" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at what-if 1' -k -a '(__waystation_ask routes)'
 complete -c waystation -n '__waystation_at what-if 2' -a 'ok timeout refused reset dns tls unreachable 401 429 500 503'
 complete -c waystation -n "__waystation_at what-if" -s c -l config -r -F -d 'the configuration; /etc/waystation/waystation.json'

@@ -76,6 +76,10 @@ extension ConfigurationTable {
                 "How the upstream is asked what became of a request in doubt before it is sent again; without the key it is "
                     + "not asked."
             }
+            Field("check", check.kind, \.check) {
+                "The harmless request that waystation check --online sends to each upstream; without the key it stops "
+                    + "when the connection stands. Nothing else sends it."
+            }
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
             Field("constrained", constrainedUse, \.self) {
                 "The treatment of requests while the network is constrained: send sends them as ever; refuse refuses them, "

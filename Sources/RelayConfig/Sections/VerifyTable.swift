@@ -66,7 +66,7 @@ extension ConfigurationTable {
         ) { name throws(Refusal) in _ = try checkFieldName(name, for: .set) }
     }
 
-    private static var safeMethod: ValueKind<Method> {
+    static var safeMethod: ValueKind<Method> {
         .text("\"GET\" or \"HEAD\"", pattern: "^(GET|HEAD)$") { text throws(Refusal) in
             guard text == "GET" || text == "HEAD" else {
                 throw Refusal("a question changes nothing: expected \"GET\" or \"HEAD\"")

@@ -12,6 +12,8 @@ package struct Configuration: Sendable {
     /// The shared ones and those inside routes, the latter called `route:<name>`.
     package var credentials: [CredentialDefinition]
     package var routes: [Route]
+    /// The harmless requests of routes that have one, by the route's name.
+    package var checks: [String: CheckRequest]
     /// Every secret the file refers to; the daemon resolves them before it uses the configuration.
     package var secrets: [SecretUse]
 }

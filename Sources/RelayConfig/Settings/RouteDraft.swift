@@ -12,10 +12,16 @@ struct RouteDraft {
     var recovery: [RuleDraft]?
     /// One at most: of a struct in place each copy of a draft would have the parts.
     private var verifications: [VerifyDraft] = []
+    private var checks: [CheckRequest] = []
 
     var verify: VerifyDraft? {
         get { verifications.first }
         set { verifications = newValue.map { [$0] } ?? [] }
+    }
+
+    var check: CheckRequest? {
+        get { checks.first }
+        set { checks = newValue.map { [$0] } ?? [] }
     }
 
     /// The policy of a route that states nothing; the prefix of its response is known with its name.

@@ -124,7 +124,7 @@ package final class LookUpRules: Sendable {
 
 extension RoutePolicy {
     /// The policy of its questions: whatever goes with every request goes with them, and nothing is done about answers.
-    fileprivate func asking(_ success: SuccessRule) -> RoutePolicy {
+    package func asking(_ success: SuccessRule) -> RoutePolicy {
         var policy = self
         policy.verification = nil
         policy.success = success

@@ -6,9 +6,15 @@ import RelayRoute
 extension Connection {
     /// Makes the connection and sends `request` over it; `waiter` is told once what came of either.
     ///
-    /// It closes itself when it cannot be made.
-    func dial(_ state: TransportState, for request: OutboundRequest, _ waiter: ExchangeWaiter) {
-        let dialling = Dialling(request, state, now: loop.currentTime())
+    /// It closes itself when it cannot be made. With a `record` nothing is sent: the connection is kept for a request to
+    /// come.
+    func dial(
+        _ state: TransportState,
+        for request: OutboundRequest,
+        _ waiter: ExchangeWaiter,
+        _ record: DialRecord? = nil
+    ) {
+        let dialling = Dialling(request, state, record, now: loop.currentTime())
         self.dialling = dialling
         self.waiter = waiter
         isBeginning = true
@@ -64,8 +70,18 @@ extension Connection {
     private func made(_ dialling: Dialling) {
         self.dialling = nil
         phase = .idle
+        if dialling.record != nil { return keepUnused() }
         guard let waiter else { return close() }
         begin(dialling.request, waiter)
+    }
+
+    /// Nothing is to be sent over it now.
+    private func keepUnused() {
+        deadline = .max
+        lastProgress = loop.now
+        pool.keep(self)
+        let waiter = waiter.take()
+        waiter?.resume(.answer(InboundResponse(response: HTTPResponse(status: .ok), exchange: exchange())))
     }
 
     // MARK: Connecting
@@ -73,6 +89,7 @@ extension Connection {
     func connect(_ places: [SocketAddress], _ dialling: Dialling) throws(Failure) {
         dialling.step = .connect
         dialling.connectBegan = loop.currentTime()
+        dialling.record?.enter(.connect, now: dialling.connectBegan)
         dialling.order = DialOrder(places)
         try connectNext(dialling)
     }
@@ -83,7 +100,7 @@ extension Connection {
             do throws(Failure) {
                 guard try isConnected(candidate, by: until) else { return }
             } catch {
-                dialling.failure = error
+                dialling.failed(error)
                 continue
             }
             return try connected(dialling)
@@ -114,17 +131,19 @@ extension Connection {
     private func connectReady(_ dialling: Dialling) throws(Failure) {
         guard let errno = Socket.pendingError(descriptor) else { return try connected(dialling) }
         loop.remove(self)
-        dialling.failure = connectFailure(WireFault(connecting: errno))
+        dialling.failed(connectFailure(WireFault(connecting: errno)))
         try connectNext(dialling)
     }
 
     private func connectTimedOut(_ dialling: Dialling) throws(Failure) {
         loop.remove(self)
-        dialling.failure = Failure(
-            .connectionTimeout,
-            sent: .neverSent,
-            "no connection to \(endpointText) was made \(dialling.within(share: dialling.order.areShares))",
-            exchange: exchange()
+        dialling.failed(
+            Failure(
+                .connectionTimeout,
+                sent: .neverSent,
+                "no connection to \(endpointText) was made \(dialling.within(share: dialling.order.areShares))",
+                exchange: exchange()
+            )
         )
         try connectNext(dialling)
     }
@@ -158,6 +177,7 @@ extension Connection {
     private func secure(_ host: String, _ dialling: Dialling) throws(Failure) {
         deadline = dialling.limit
         arm()
+        dialling.record?.enter(.tls, now: loop.currentTime())
         let context = try dialling.state.context(for: pool.key.tls)
         guard let session = context.session(descriptor, host: host, address: IPAddress(host) != nil) else {
             throw Failure(
@@ -167,6 +187,7 @@ extension Connection {
             )
         }
         if let ticket = pool.ticket { session.resume(ticket) }
+        if dialling.record != nil { session.noteCertificateRequest() }
         dialling.step = .handshake(session)
         try shakeHands(session, dialling)
     }
@@ -185,6 +206,10 @@ extension Connection {
             )
         case .done:
             tls = session
+            if let record = dialling.record {
+                record.report.certificate = session.certificateFacts
+                if pool.key.tls.pins != nil { record.enter(.pins, now: loop.currentTime()) }
+            }
             try checkPins(wallSeconds: dialling.state.wallSeconds())
             connectTime = loop.currentTime() &- dialling.connectBegan
             made(dialling)

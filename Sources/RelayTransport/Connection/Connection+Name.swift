@@ -12,6 +12,7 @@ extension Connection {
         let resolver = dialling.state.resolver
         let start = loop.currentTime()
         dialling.step = .name(since: start)
+        dialling.record?.enter(.name, now: start)
         let answer = resolver.lookUp(host) { [box = LoopBound(self, loop), loop] answer in
             loop.execute { box.value.named(answer, host) }
         }
@@ -73,7 +74,11 @@ extension Connection {
         _ dialling: Dialling
     ) throws(Failure) {
         guard case .tcp(_, let port, _) = pool.key.origin else { return }
-        try connect(try permitted(addresses, host).map { .ip($0, port: port) }, dialling)
+        dialling.record?.enter(.rules, now: loop.currentTime())
+        dialling.record?.report.addresses = addresses.map(\.description)
+        let places = try permitted(addresses, host)
+        dialling.record?.report.permitted = places.count
+        try connect(places.map { .ip($0, port: port) }, dialling)
     }
 
     private func permitted(

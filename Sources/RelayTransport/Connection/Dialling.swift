@@ -14,6 +14,8 @@ final class Dialling {
 
     let request: OutboundRequest
     let state: TransportState
+    /// Of a connection that is made to look at it, and not for the request.
+    let record: DialRecord?
     /// The moment by which the connection has to be there, in monotonic nanoseconds.
     let limit: Int64
     /// The setting that sets that, for messages; nil where nobody has said.
@@ -23,17 +25,24 @@ final class Dialling {
     /// When the first address was tried.
     var connectBegan: Int64 = 0
     /// The failure of the last address that was tried.
-    var failure: Failure?
+    private(set) var failure: Failure?
 
-    init(_ request: OutboundRequest, _ state: TransportState, now: Int64) {
+    init(_ request: OutboundRequest, _ state: TransportState, _ record: DialRecord?, now: Int64) {
         self.request = request
         self.state = state
+        self.record = record
         let connectEnd = Instant(nanoseconds: now).advanced(by: request.timeouts.connect)
         limit = min(connectEnd, request.deadline).nanoseconds
         timeLimit =
             connectEnd <= request.deadline
             ? TimeLimit(request.timeouts.source ?? LimitName("timeouts.connect"), request.timeouts.connect)
             : request.timeLimit
+    }
+
+    /// An address led nowhere; the next one may.
+    func failed(_ failure: Failure) {
+        self.failure = failure
+        record?.report.faults.append(failure.detail)
     }
 
     /// For messages: what bounds it.

@@ -142,6 +142,24 @@ package final class LoopTransport: PromptTransport {
         }
     }
 
+    /// Makes a connection as the first request would have it, sends nothing, and keeps it for a request to come.
+    ///
+    /// Called on the loop.
+    package func reach(_ request: OutboundRequest) async -> DialReport {
+        let connection = Connection(pool(for: request.upstream), loop: loop)
+        let sent = SentRequest(connection: connection, serial: connection.serial)
+        let record = DialRecord()
+        let outcome = await withTaskCancellationHandler {
+            unsafe await withUnsafeContinuation {
+                unsafe connection.dial(state.value, for: request, .task($0), record)
+            }
+        } onCancel: {
+            sent.cancel()
+        }
+        record.finish(outcome, now: loop.currentTime())
+        return record.report
+    }
+
     /// A kept connection, or one that is still to be made.
     private func connection(for request: OutboundRequest) -> Connection {
         let pool = pool(for: request.upstream)

@@ -23,6 +23,8 @@ extension WireFault {
                     X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
                     X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
                     "; where its authority is your own, tls.ca_file names it"
+                case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID:
+                    "; it has to be renewed there, unless this machine's clock is wrong"
                 default: ""
                 }
             return WireFault(

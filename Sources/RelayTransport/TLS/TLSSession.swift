@@ -84,6 +84,25 @@ import RelayPosix
         return unsafe Digest.sha256(UnsafeRawBufferPointer(start: start, count: Int(count)))
     }
 
+    /// Has it note whether the peer asks for a client certificate; before the handshake.
+    func noteCertificateRequest() { unsafe relay_ssl_note_certificate_request(ssl) }
+
+    /// The facts that the handshake has shown.
+    var certificateFacts: CertificateFacts {
+        let count = unsafe relay_ssl_verified_count(ssl)
+        let days = (0..<count).compactMap { index -> Int? in
+            var (days, seconds): (Int32, Int32) = (0, 0)
+            let end = unsafe X509_get0_notAfter(relay_ssl_verified_certificate(ssl, index))
+            return unsafe ASN1_TIME_diff(&days, &seconds, nil, end) == 1 ? Int(days) : nil
+        }
+        return CertificateFacts(
+            version: unsafe String(cString: SSL_get_version(ssl)),
+            count: Int(count),
+            daysLeft: days.min(),
+            isClientAsked: unsafe relay_ssl_was_certificate_requested(ssl) == 1
+        )
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> WireRead {
         ERR_clear_error()
         var count = 0
@@ -129,6 +148,18 @@ import RelayPosix
                 ? "the peer closed the connection" : "the connection broke: \(reason)"
         )
     }
+}
+
+/// The facts that a handshake shows of the peer's certificates.
+package struct CertificateFacts: Sendable {
+    /// The protocol that was agreed on, such as `TLSv1.3`.
+    package let version: String
+    /// Certificates in the chain that was verified, the peer's own and the authority's included.
+    package let count: Int
+    /// Whole days until the first of them expires; nil where none says.
+    package let daysLeft: Int?
+    /// Whether the peer asked for a client certificate.
+    package let isClientAsked: Bool
 }
 
 /// A session's state that a later one may resume; bound to one origin and its settings by its keeper.

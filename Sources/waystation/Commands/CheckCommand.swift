@@ -1,4 +1,5 @@
 import Glibc
+import RelayBase
 import RelayConfig
 import RelayJSON
 import RelayPosix
@@ -7,7 +8,7 @@ import RelayRoute
 extension Command {
     static let check = Command(
         "check",
-        "[FILE] [--strict] [--worst] [-o table|json]",
+        "[FILE] [--strict] [--worst] [--online [--timeout DURATION]] [-o table|json]",
         "Checks a configuration and tells every mistake at once.",
         details: """
             FILE is /etc/waystation/waystation.json unless it is given; - is standard input. Each mistake comes
@@ -18,15 +19,28 @@ extension Command {
             longest time to an outcome, and what an upstream that is down is sent. The daemon's program says so, by
             the machine that would run. With --worst -o json prints that instead of the mistakes.
 
+            --online goes to every upstream and token endpoint, side by side, and tells what the first request would
+            meet: the name, whether its addresses may be dialled, the connection, TLS with the days its certificates
+            last, pinned keys, a token, and the request that the route's "check" names. Nothing else is sent. Without
+            FILE it is that of the daemon that runs. The daemon's program does it as you, with the secrets that you
+            may read, and exits 1 with the first cause where an endpoint cannot be used.
+
             """,
         operands: [.file],
         options: [
             OptionSpec("strict", nil, "count warnings as errors"),
-            OptionSpec("worst", nil, "what routes come to at worst, also as JSON"), .output,
+            OptionSpec("worst", nil, "what routes come to at worst, also as JSON"),
+            OptionSpec("online", nil, "go to the endpoints and tell what a request would meet"),
+            OptionSpec("timeout", value: "DURATION", "with --online, for all of it (10s)"), .output, .control,
         ]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)
         let format = try arguments.format()
+        if arguments.has("online") { try goOnline(arguments, format) }
+        guard !arguments.has("timeout"), !arguments.has("socket") else {
+            let word = arguments.has("timeout") ? "timeout" : "socket"
+            throw .usage("--\(word) says nothing without --online", of: arguments.command)
+        }
         let file = arguments.operands.first ?? defaultConfiguration
         let bytes =
             file == "-"
@@ -58,6 +72,43 @@ extension Command {
         }
         return isRefused ? .invalidConfiguration : .done
     }
+}
+
+/// Goes to the endpoints of the file that is named, or of the daemon that runs.
+private func goOnline(_ arguments: Arguments, _ format: OutputFormat) throws(CommandFailure) -> Never {
+    try arguments.allow(["online", "strict", "timeout", "output", "socket"], in: "--online")
+    let file: String
+    if let named = arguments.operands.first {
+        guard named != "-" else { throw .usage("--online takes a file by its name", of: arguments.command) }
+        file = named
+    } else {
+        file = try fileOfDaemon(arguments, format == .json ? .error : .standard)
+    }
+    var words = ["--check", file, "--online", "-o", format == .json ? "json" : "text"]
+    if arguments.has("strict") { words.append("--strict") }
+    if try arguments.duration("timeout") != nil, let text = arguments["timeout"] {
+        words += ["--timeout", text]
+    }
+    try DaemonProgram.become(words)
+}
+
+/// The file of the daemon that runs, with the credentials that its service was given; the usual one where none does.
+private func fileOfDaemon(_ arguments: Arguments, _ notes: Output) throws(CommandFailure) -> String {
+    let status: JSONValue
+    do throws(CommandFailure) {
+        (_, status) = try DaemonAccess.control(arguments).document(.get, "/v1/status")
+    } catch {
+        guard error.code == .notReachable else { throw error }
+        notes.write("note: no daemon runs here; \(defaultConfiguration) is looked at\n")
+        return defaultConfiguration
+    }
+    guard let file = status["config"]?["file"]?.text else {
+        throw CommandFailure(.failed, "the daemon does not say which file it has read")
+    }
+    notes.write("note: \(safe(file)) is looked at as it is now, from here and not by the daemon\n")
+    let credentials = "/run/credentials/waystationd.service"
+    if unsafe access(credentials, R_OK) == 0 { unsafe _ = setenv("CREDENTIALS_DIRECTORY", credentials, 0) }
+    return file
 }
 
 /// Shows the worst that routes come to; where nobody has asked for it, a daemon's program that is not there is no fault.

@@ -1,3 +1,4 @@
+import RelayBase
 import RelayServer
 
 /// The command and the options of the command line.
@@ -22,6 +23,10 @@ struct Arguments {
     var order = ""
     var isJSON = false
     var isStrict = false
+    /// Whether a check goes to the endpoints.
+    var isOnline = false
+    /// How long that may take in all.
+    var timeout: Duration?
     /// Event loops; nil is one for each core.
     var loops: Int?
     /// For tests of the relay itself.
@@ -47,6 +52,12 @@ struct Arguments {
                 }
                 (command, order) = (.whatIf, value)
             case "--strict": isStrict = true
+            case "--online": isOnline = true
+            case "--timeout":
+                guard let value = rest.popFirst().flatMap({ DurationText.parse($0) }), value > .zero else {
+                    throw UsageError(message: "--timeout needs a duration with a unit, such as 500ms or 20s")
+                }
+                timeout = value
             case "--version": command = .version
             case "--help", "-h": command = .help
             case "--config", "-c":
@@ -79,14 +90,18 @@ struct Arguments {
                 file = word
             }
         }
-        guard command == .check || !isStrict && !isJSON else {
-            throw UsageError(message: "\(isStrict ? "--strict" : "-o json") says nothing without --check")
+        guard command == .check || !isStrict && !isJSON && !isOnline else {
+            let word = isStrict ? "--strict" : isOnline ? "--online" : "-o json"
+            throw UsageError(message: "\(word) says nothing without --check")
+        }
+        guard isOnline || timeout == nil else {
+            throw UsageError(message: "--timeout says nothing without --online")
         }
     }
 
     static let help = """
         usage: waystationd [--config FILE] [--loops N]
-               waystationd --check [FILE] [-o json] [--strict]
+               waystationd --check [FILE] [-o json] [--strict] [--online [--timeout DURATION]]
                waystationd --effective [FILE]
                waystationd --what-if ORDER [--config FILE]
                waystationd --schema | --manual | --metrics-manual | --openapi | --version | --help
@@ -94,7 +109,8 @@ struct Arguments {
         Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or
         /etc/waystation/waystation.json unless it is given. See waystationd(8) and waystation.json(5).
 
-        Exit status: 0 done, 64 wrong usage, 65 the job store has to be mended, 69 a socket or directory
-        cannot be used, 74 the job store failed, 78 the configuration is not valid.
+        Exit status: 0 done, 1 an endpoint cannot be used, 64 wrong usage, 65 the job store has to be
+        mended, 69 a socket or directory cannot be used, 74 the job store failed, 78 the configuration is
+        not valid.
         """
 }

@@ -1,4 +1,5 @@
 import RelayConfig
+import RelayPosix
 
 /// `--check` and `--effective`: everything a start would find wrong with the configuration, at once.
 enum CheckCommand {
@@ -13,6 +14,10 @@ enum CheckCommand {
             }
             let warnings = loaded.warnings + ListenerDirectory.warnings(loaded)
             let isRefused = arguments.isStrict && !warnings.isEmpty
+            if arguments.isOnline, !isRefused {
+                Output.error(Diagnostic.render(warnings))
+                return look(loaded, arguments)
+            }
             if arguments.isJSON {
                 Output.bytes(Diagnostic.json(warnings))
             } else {
@@ -30,5 +35,28 @@ enum CheckCommand {
             }
             return 78
         }
+    }
+
+    /// Goes to the endpoints, as their first requests would.
+    private static func look(_ loaded: LoadedConfiguration, _ arguments: Arguments) -> Int32 {
+        let text: OnlineText
+        do throws(PosixError) {
+            text = OnlineText(
+                file: loaded.file,
+                findings: try OnlineVisit.run(loaded, limit: arguments.timeout ?? .seconds(10))
+            )
+        } catch {
+            Output.error("waystationd: cannot look at the endpoints: \(error)\n")
+            return 1
+        }
+        let isWell = text.findings.allSatisfy { $0.mark != .failed }
+        if arguments.isJSON {
+            Output.bytes(text.json)
+        } else {
+            Output.text(text.table)
+            if isWell { Output.text(text.verdict) }
+        }
+        if !isWell { Output.error(text.verdict) }
+        return isWell ? 0 : 1
     }
 }

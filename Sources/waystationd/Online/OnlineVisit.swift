@@ -1,0 +1,179 @@
+import RelayBase
+import RelayConfig
+import RelayCore
+import RelayJobs
+import RelayPosix
+import RelayRoute
+import RelayServer
+import RelayTransport
+
+/// Looks at the endpoints of a configuration side by side, by the code that would serve requests.
+struct OnlineVisit: Sendable {
+    /// Endpoints that are looked at at once.
+    private static let atOnce = 16
+    /// A certificate that expires sooner is told of, in days.
+    private static let shortLife = 14
+
+    private let endpoints: [OnlineEndpoint]
+    private let limit: Duration
+    private let deadline: Instant
+    private let transport: LoopTransport
+    private let vault: CredentialVault
+    private let relay: Relay
+
+    /// - Returns: what was seen of each endpoint, within the time limit.
+    static func run(_ loaded: LoadedConfiguration, limit: Duration) throws(PosixError) -> [OnlineFinding] {
+        SignalWatcher.ignoreBrokenPipes()
+        let loop = try EventLoop.start(name: "check")
+        defer { loop.stop() }
+        let visit = OnlineVisit(loaded, limit, on: loop)
+        let seen = Handover<[OnlineFinding]>()
+        loop.spawn { seen.give(await visit.findings()) }
+        return seen.take()
+    }
+
+    private init(_ loaded: LoadedConfiguration, _ limit: Duration, on loop: EventLoop) {
+        let secrets = loaded.secrets
+        endpoints = OnlineEndpoint.all(loaded)
+        self.limit = limit
+        deadline = Instant(nanoseconds: SystemClock.monotonic()).advanced(by: limit)
+        transport = LoopTransport(on: loop, secrets: { secrets[$0] })
+        vault = CredentialVault(
+            loaded.configuration.credentials.filter { !$0.isUsedUp },
+            secrets: secrets
+        )
+        let ports = RelayPorts(
+            transport: transport,
+            time: LoopTime(loop: loop),
+            entropy: MachineEntropy(),
+            sink: Unheard(),
+            start: { loop.spawn($0) },
+            execute: { loop.execute($0) },
+            signer: OpenSSLSigner(secrets: { secrets[$0] })
+        )
+        var added = HeaderFields()
+        added.append("Via", "1.1 \(RelayFields.pseudonym)")
+        relay = Relay(ports: ports, added: added)
+    }
+
+    private final class Unheard: EventSink {
+        func record(_ event: JobEvent) {}
+    }
+
+    private func findings() async -> [OnlineFinding] {
+        await withTaskGroup(of: (Int, OnlineFinding).self) { group in
+            var (next, seen) = (0, [OnlineFinding?](repeating: nil, count: endpoints.count))
+            func begin() {
+                guard next < endpoints.count else { return }
+                let index = next
+                next += 1
+                group.addTask { (index, await finding(of: endpoints[index])) }
+            }
+            for _ in 0..<Self.atOnce { begin() }
+            while let (index, finding) = await group.next() {
+                seen[index] = finding
+                begin()
+            }
+            return seen.compactMap(\.self)
+        }
+    }
+
+    private func finding(of endpoint: OnlineEndpoint) async -> OnlineFinding {
+        var finding = OnlineFinding(endpoint)
+        var limits = AttemptTimeouts(connect: endpoint.connect, idle: endpoint.connect)
+        if !endpoint.credentials.isEmpty { limits.source = LimitName("the credential's timeout") }
+        let request = OutboundRequest(
+            upstream: endpoint.upstream,
+            method: .head,
+            target: "/",
+            fields: HeaderFields(),
+            body: .empty,
+            deadline: deadline,
+            timeouts: limits,
+            limits: ResponseLimits(),
+            timeLimit: TimeLimit("--timeout", limit)
+        )
+        guard now < deadline else {
+            finding.add(.late(.connect, endpoint.name, limit))
+            return finding
+        }
+        finding.take(await transport.reach(request), shortLife: Self.shortLife)
+        guard finding.fault == nil else { return finding }
+        for credential in endpoint.credentials { finding.add(await token(of: credential)) }
+        for question in endpoint.questions { finding.add(await answer(to: question)) }
+        return finding
+    }
+
+    private var now: Instant { Instant(nanoseconds: SystemClock.monotonic()) }
+
+    private func token(of credential: CredentialDefinition) async -> OnlineFinding.Step {
+        if credential.isUsedUp {
+            let detail =
+                "no token was asked for: a refresh token may be good for one time, and the service needs it"
+            return OnlineFinding.Step(name: .token, mark: .skipped, detail: detail)
+        }
+        let began = now
+        let given = await withTaskGroup(of: Result<Token, Failure>?.self) { [vault, relay, deadline] group in
+            group.addTask {
+                await Result { () async throws(Failure) in
+                    try await vault.token(credential.name, refused: nil, ports: relay.ports)
+                }
+            }
+            group.addTask {
+                try? await relay.ports.time.sleep(until: deadline)
+                return nil
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return first ?? nil
+        }
+        let time = began.duration(to: now)
+        switch given {
+        case .success(let token)?:
+            let life = token.expiresAt.map {
+                "for \(DurationText.text(.seconds(began.duration(to: $0).components.seconds)))"
+            }
+            let detail = "a token was given to \(credential.owner), \(life ?? "for as long as it is taken")"
+            return OnlineFinding.Step(name: .token, time: time, detail: detail)
+        case .failure(let failure)?: return .failed(.token, failure, time, of: credential.owner)
+        case nil: return .late(.token, "the token of \(credential.owner)", limit)
+        }
+    }
+
+    private func answer(to question: OnlineEndpoint.Question) async -> OnlineFinding.Step {
+        let (route, began) = (question.route, now)
+        let left = began.duration(to: deadline)
+        let owner = "route \(route.name)"
+        guard left > .zero else { return .late(.request, "the request of \(owner)", limit) }
+        guard !question.lacksToken else {
+            let detail = "no request was sent for \(owner), whose token is not asked for"
+            return OnlineFinding.Step(name: .request, mark: .skipped, detail: detail)
+        }
+        var policy = route.policy
+        policy.timeouts.total = left
+        policy.timeouts.attempt = min(policy.timeouts.attempt, left)
+        let (method, path) = (question.request.method, question.request.path)
+        let context = JobContext(
+            id: JobID(milliseconds: SystemClock.wall() / 1_000_000, random: (relay.ports.entropy.next(), 0)),
+            route: Route(name: route.name, policy: policy),
+            method: method,
+            target: path,
+            options: JobOptions(),
+            client: nil
+        )
+        let request = HTTPRequest(method: method, target: path, fields: HeaderFields(), body: .empty)
+        let outcome = await relay.perform(request, context: context, vault: vault)
+        let time = began.duration(to: now)
+        if outcome.failure?.kind == .credentialsFailed, let name = route.policy.authentication?.credential,
+            vault.canRefresh(name)
+        {
+            // The fault is the token endpoint's, which is told of in its own place.
+            let detail = "no request was sent for \(owner), to which no token was given"
+            return OnlineFinding.Step(name: .request, mark: .skipped, time: time, detail: detail)
+        }
+        if let failure = outcome.failure { return .failed(.request, failure, time, of: owner) }
+        let status = outcome.answer.map { "\($0.status.rawValue)" }
+        let detail = "\(method.rawValue) \(context.path) of \(owner) was answered \(status ?? "")"
+        return OnlineFinding.Step(name: .request, time: time, detail: detail, word: status)
+    }
+}
