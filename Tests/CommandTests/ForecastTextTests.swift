@@ -83,8 +83,9 @@ struct ForecastTextTests {
     func worst() throws {
         let way =
             #"{"attempts":3,"attempts_series":["503x*"],"longest_ms":9000,"longest_series":["timeoutx*"]}"#
+        let more = way.dropLast() + #","goes_on":true}"#
         let json = """
-            {"routes":[{"route":"up","request":\(way),"job":\(way),"load":{"requests_per_second":100,
+            {"routes":[{"route":"up","request":\(way),"job":\(more),"load":{"requests_per_second":100,
              "first_second":23,"per_second":1.25,"at_once":256,"rate_limit":{"max_requests":5,"per_ms":1000,"burst":1},
              "retry_budget":{"percent":10,"floor":3}}}],"left":2}
             """
@@ -92,9 +93,9 @@ struct ForecastTextTests {
         let lines = told.split(separator: "\n").dropFirst().map(String.init)
         #expect(
             lines == [
-                "ROUTE  WAY       ATTEMPTS  WITH   LONGEST  WITH",
-                "up     request          3  503x*    9.00s  timeoutx*",
-                "       kept job         3  503x*    9.00s  timeoutx*",
+                "ROUTE  WAY       ATTEMPTS  WITH      LONGEST  WITH",
+                "up     request          3  503x*       9.00s  timeoutx*",
+                "       kept job    over 3  503x*  over 9.00s  timeoutx*",
                 "Attempts at an upstream that refuses every connection, of 100 requests a second:",
                 "ROUTE  FIRST SECOND  THEN A SECOND  AT ONCE  RETRIES  RATE LIMIT",
                 "up               23            1.3      256      10%  5 in 1.00s",

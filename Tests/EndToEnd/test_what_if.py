@@ -33,6 +33,19 @@ class WhatIf(ExampleTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""), (route, series, done.stdout))
         return json.loads(done.stdout)
 
+    def test_a_route_that_looks_into_the_body_finds_what_it_asks_by_or_is_told_the_body(self):
+        file = FOLDER / "verify.json"
+        content = pathlib.Path(self.new_relay({}).directory / "content.json")
+        content.write_text('{"reference": "a-1"}')
+        for body in [], ["--body", '{"reference":"a-1"}'], ["--body", str(content)]:
+            told = self.told(file, "billing", ["reset", "ok", "--method", "POST", *body])
+            attempts = told["shortest"]["request"]["attempts"]
+            self.assertEqual([each.get("look_up") for each in attempts[:2]], [None, "unclear"], told)
+        told = self.told(file, "billing", ["reset", "ok", "--body", '{"other":1}'])
+        self.assertEqual(told["method"], "POST")
+        self.assertIn("preparation", json.dumps(told["shortest"]))
+        self.assertNotIn("look_up", json.dumps(told["shortest"]))
+
     def script(self, series):
         """The series as steps of an upstream, of which the last repeats."""
         steps = []

@@ -107,6 +107,7 @@ struct ForecastTests {
                     return .take(now.duration(to: request.deadline))
                 case .failure(let kind):
                     return .fail(kind, kind == .connectionRefused ? .neverSent : .unknown)
+                case .recorded(let kind, let sent, _): return .fail(kind, sent)
                 }
             }
         }
@@ -156,6 +157,57 @@ struct ForecastTests {
             }
         }
         #expect(waits > 5)
+    }
+
+    @Test("has in the request what a route asks by, or the content that is named", .timeLimit(.minutes(1)))
+    func bodies() throws {
+        var absent = SuccessRule()
+        absent.statuses = StatusSet(codes: [404])
+        let verification = try Verification(
+            path: "charges?reference={json:/reference}",
+            found: SuccessRule(),
+            absent: absent
+        )
+        let route = makeRoute { policy in
+            policy.verification = verification
+            policy.recovery = [rule("r", ["any"], .retry(RetryPolicy()))]
+        }
+        func told(_ body: String?) throws -> [Attempt] {
+            var plan = ForecastPlan(
+                route,
+                ImaginedSeries([Self.imagined("reset"), Self.imagined("ok")]),
+                wall: 1_800_000_000_000
+            )
+            plan.method = .post
+            plan.body = body.map { Array($0.utf8) }
+            return try #require(Forecast(plan)).shortest.attempts
+        }
+        for body in [nil, #"{"reference":"a"}"#] {
+            let attempts = try told(body)
+            #expect(attempts.count == 2 && attempts[1].lookUp != nil, "\(attempts)")
+        }
+        let without = try told(#"{"other":"a"}"#)
+        #expect(without.count < 2 || without[1].failure?.kind == .preparation, "\(without)")
+    }
+
+    @Test(
+        "stops at the ten thousandth attempt of a job that costs none, and says so",
+        .timeLimit(.minutes(1))
+    )
+    func spared() throws {
+        let route = makeRoute { policy in
+            policy.traffic = .off
+            policy.deliversLater = true
+            policy.delivery.expiresAfter = .seconds(100 * 86_400)
+        }
+        var plan = ForecastPlan(route, ImaginedSeries([Self.imagined("429")]), wall: 1_800_000_000_000)
+        (plan.isKept, plan.method) = (true, .post)
+        let forecast = try #require(Forecast(plan))
+        let job = try #require(forecast.shortest.job)
+        #expect(job.goesOn && job.attempts.count == 10_000 && !job.machine.state.isTerminal)
+        #expect(
+            String(decoding: forecast.document, as: UTF8.self).contains("It stops here, at attempt 10000")
+        )
     }
 
     /// Holds the attempts against those of the forecast.

@@ -22,10 +22,12 @@ _waystation_options() {
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
         'check') echo '--strict --worst --online --timeout --output -o --socket --help' ;;
-        'what-if') echo '--config -c --method -X --key --durable --output -o --help' ;;
+        'what-if') echo '--config -c --method -X --body --key --durable --output -o --help' ;;
+        'rehearse') echo '--where --records --save --output -o --utc --socket --help' ;;
         'reload') echo '--output -o --socket --help' ;;
         'constrained') echo '--output -o --socket --help' ;;
         'ui') echo '--port --for --numeric --no-open --socket --help' ;;
+        'mcp') echo '--socket --config -c --help' ;;
         'demo') echo '--help' ;;
         'completion') echo '--help' ;;
         'help') echo '--help' ;;
@@ -145,9 +147,16 @@ _waystation_spec() {
         'check 1') spec='file' ;;
         'what-if --config' | 'what-if -c') spec='file' ;;
         'what-if --method' | 'what-if -X') spec='nothing' ;;
+        'what-if --body') spec='file' ;;
         'what-if --output' | 'what-if -o') spec='words table json' ;;
         'what-if 1') spec='asked routes' ;;
         'what-if 2') spec='words ok timeout refused reset dns tls unreachable 401 429 500 503' ;;
+        'rehearse --where') spec='nothing' ;;
+        'rehearse --records') spec='file' ;;
+        'rehearse --save') spec='file' ;;
+        'rehearse --output' | 'rehearse -o') spec='words table json' ;;
+        'rehearse --socket') spec='file' ;;
+        'rehearse 1') spec='file' ;;
         'reload --output' | 'reload -o') spec='words table json' ;;
         'reload --socket') spec='file' ;;
         'constrained --output' | 'constrained -o') spec='words table json' ;;
@@ -156,8 +165,10 @@ _waystation_spec() {
         'ui --port') spec='nothing' ;;
         'ui --for') spec='nothing' ;;
         'ui --socket') spec='file' ;;
+        'mcp --socket') spec='file' ;;
+        'mcp --config' | 'mcp -c') spec='file' ;;
         'completion 1') spec='words bash zsh fish' ;;
-        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store' ;;
+        'help 1') spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if rehearse reload constrained ui mcp demo completion help version store' ;;
         'store --url') spec='nothing' ;;
         'store --password-file') spec='file' ;;
         'store --schema') spec='nothing' ;;
@@ -215,7 +226,7 @@ _waystation() {
     elif [[ ! $ended && $word == -* ]]; then
         spec="words $(_waystation_options "$command")"
     elif [[ ! $command ]]; then
-        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store'
+        spec='words status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if rehearse reload constrained ui mcp demo completion help version store'
     else
         operands=$((operands + 1))
         if ! _waystation_spec "$command" "$operands"; then

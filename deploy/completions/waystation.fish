@@ -41,13 +41,17 @@ function __waystation_takes
             return 0
         case 'check --timeout' 'check --output' 'check -o' 'check --socket'
             return 0
-        case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --output' 'what-if -o'
+        case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --body' 'what-if --output' 'what-if -o'
+            return 0
+        case 'rehearse --where' 'rehearse --records' 'rehearse --save' 'rehearse --output' 'rehearse -o' 'rehearse --socket'
             return 0
         case 'reload --output' 'reload -o' 'reload --socket'
             return 0
         case 'constrained --output' 'constrained -o' 'constrained --socket'
             return 0
         case 'ui --port' 'ui --for' 'ui --socket'
+            return 0
+        case 'mcp --socket' 'mcp --config' 'mcp -c'
             return 0
         case 'store --url' 'store --password-file' 'store --schema' 'store --role'
             return 0
@@ -131,9 +135,11 @@ complete -c waystation -n "__waystation_at ''" -a metrics -d 'Prints the daemon\
 complete -c waystation -n "__waystation_at ''" -a init -d 'Writes a first configuration.'
 complete -c waystation -n "__waystation_at ''" -a check -d 'Checks a configuration and tells every mistake at once.'
 complete -c waystation -n "__waystation_at ''" -a what-if -d 'Tells what a route would do with a series of failures.'
+complete -c waystation -n "__waystation_at ''" -a rehearse -d 'Takes jobs on record through the rules of another configuration.'
 complete -c waystation -n "__waystation_at ''" -a reload -d 'Makes the daemon read its configuration again.'
 complete -c waystation -n "__waystation_at ''" -a constrained -d 'Tells, or says, whether the network is constrained.'
 complete -c waystation -n "__waystation_at ''" -a ui -d 'Shows the daemon in a browser.'
+complete -c waystation -n "__waystation_at ''" -a mcp -d 'Lets an agent read what these commands tell.'
 complete -c waystation -n "__waystation_at ''" -a demo -d 'Shows the relay recover from an upstream that misbehaves; needs no root and leaves nothing.'
 complete -c waystation -n "__waystation_at ''" -a completion -d 'Prints the completion of the command line for a shell.'
 complete -c waystation -n "__waystation_at ''" -a help -d 'Explains a command.'
@@ -297,10 +303,18 @@ complete -c waystation -n "__waystation_at check" -l socket -r -F -d 'the daemon
 complete -c waystation -n '__waystation_at what-if 1' -k -a '(__waystation_ask routes)'
 complete -c waystation -n '__waystation_at what-if 2' -a 'ok timeout refused reset dns tls unreachable 401 429 500 503'
 complete -c waystation -n "__waystation_at what-if" -s c -l config -r -F -d 'the configuration; /etc/waystation/waystation.json'
-complete -c waystation -n "__waystation_at what-if" -s X -l method -x -d 'the method; GET, and POST of a kept job'
+complete -c waystation -n "__waystation_at what-if" -s X -l method -x -d 'the method; GET, and POST of a kept job or with a body'
+complete -c waystation -n "__waystation_at what-if" -l body -r -F -d 'the request\'s content, for a route that looks into it'
 complete -c waystation -n "__waystation_at what-if" -l key -d 'the request has an idempotency key'
 complete -c waystation -n "__waystation_at what-if" -l durable -d 'the request is kept, and delivered from there'
 complete -c waystation -n "__waystation_at what-if" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
+complete -c waystation -n '__waystation_at rehearse 1' -F
+complete -c waystation -n "__waystation_at rehearse" -l where -x -d 'which jobs; state=dead'
+complete -c waystation -n "__waystation_at rehearse" -l records -r -F -d 'documents of jobs in place of the daemon\'s; - is standard input'
+complete -c waystation -n "__waystation_at rehearse" -l save -r -F -d 'writes what was read of the daemon there, a job in each line'
+complete -c waystation -n "__waystation_at rehearse" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
+complete -c waystation -n "__waystation_at rehearse" -l utc -d 'print times in UTC'
+complete -c waystation -n "__waystation_at rehearse" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n "__waystation_at reload" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
 complete -c waystation -n "__waystation_at reload" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at constrained 1' -a 'on off auto'
@@ -311,8 +325,10 @@ complete -c waystation -n "__waystation_at ui" -l for -x -d 'whose browser it is
 complete -c waystation -n "__waystation_at ui" -l numeric -d 'link to 127.0.0.1, for a browser that knows no names below localhost'
 complete -c waystation -n "__waystation_at ui" -l no-open -d 'only print the link'
 complete -c waystation -n "__waystation_at ui" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
+complete -c waystation -n "__waystation_at mcp" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
+complete -c waystation -n "__waystation_at mcp" -s c -l config -r -F -d 'for what-if; /etc/waystation/waystation.json'
 complete -c waystation -n '__waystation_at completion 1' -a 'bash zsh fish'
-complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if reload constrained ui demo completion help version store'
+complete -c waystation -n '__waystation_at help 1' -a 'status send jobs runs dead explain cat shape events logs routes pause resume breaker limits metrics init check what-if rehearse reload constrained ui mcp demo completion help version store'
 complete -c waystation -n '__waystation_at store 1' -a 'migrate'
 complete -c waystation -n "__waystation_at store" -l url -x -d 'where the database is, without the password'
 complete -c waystation -n "__waystation_at store" -l password-file -r -F -d 'a file with the password; - is standard input'

@@ -1,4 +1,5 @@
 import Glibc
+import RelayPosix
 
 /// Reads whole files.
 enum FileBytes {
@@ -27,6 +28,16 @@ enum FileBytes {
             guard bytes.count <= limit else {
                 throw CommandFailure(.failed, "cannot read \(name): it is larger than 1 GiB")
             }
+        }
+    }
+
+    /// Writes a file that is its owner's alone.
+    static func write(_ bytes: [UInt8], path: String) throws(CommandFailure) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CommandFailure(.failed, "cannot write \(path): \(errorText())") }
+        defer { close(descriptor) }
+        guard writeAll(bytes, to: descriptor) else {
+            throw CommandFailure(.failed, "cannot write \(path): \(errorText())")
         }
     }
 }

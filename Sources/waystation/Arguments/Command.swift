@@ -33,7 +33,8 @@ struct Command: Sendable {
         [
             .status, .send, .jobs, .runs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause,
             .resume,
-            .breaker, .limits, .metrics, .`init`, .check, .whatIf, .reload, .constrained, .ui, .demo,
+            .breaker, .limits, .metrics, .`init`, .check, .whatIf, .rehearse, .reload, .constrained, .ui,
+            .mcp, .demo,
             .completion, .help, .version,
             .store(),
         ]

@@ -75,11 +75,17 @@ struct JobQuery {
         }
     }
 
-    /// Every job in one of these states.
+    /// Every job in one of these states; in any, where the word is empty.
     init(state: String, route: String?) {
         limit = nil
-        query.add("state", state)
+        query.add("state", state.isEmpty ? nil : state)
         query.add("route", route)
+    }
+
+    /// Those that a filter means.
+    init(_ clause: WhereClause, limit: Int?) {
+        self.limit = limit
+        for member in clause.filter { query.add(member.name, member.value.parameter) }
     }
 
     func target(count: Int, cursor: String?) -> String {

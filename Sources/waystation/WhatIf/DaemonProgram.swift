@@ -22,15 +22,38 @@ enum DaemonProgram {
     ///
     /// - Returns: its answer, as JSON.
     static func imagine(_ order: [UInt8], _ configuration: [UInt8]) throws(CommandFailure) -> [UInt8] {
+        try ask(order, configuration, [])
+    }
+
+    /// Has it rehearse trials, a line each, with the rules of a configuration.
+    ///
+    /// - Returns: its answers, a line each.
+    static func rehearse(_ trials: [UInt8], _ configuration: [UInt8]) throws(CommandFailure) -> [UInt8] {
+        var order = JSONObjectWriter()
+        order.member("trials", "/dev/fd/\(trialDescriptor)")
+        return try ask(order.bytes, configuration, trials)
+    }
+
+    /// Where the daemon's program finds the trials.
+    private static let trialDescriptor: Int32 = 3
+
+    private static func ask(
+        _ order: [UInt8],
+        _ configuration: [UInt8],
+        _ trials: [UInt8]
+    ) throws(CommandFailure) -> [UInt8] {
         let input = try TemporaryFile()
         let output = try TemporaryFile()
-        guard writeAll(configuration, to: input.descriptor) else {
+        let more = try TemporaryFile()
+        guard writeAll(configuration, to: input.descriptor), writeAll(trials, to: more.descriptor) else {
             throw CommandFailure(.failed, "cannot hand the configuration over: \(errorText())")
         }
         let words = ["--what-if", String(decoding: order, as: UTF8.self), "--config", "/dev/stdin"]
-        let status = try run(words, input.descriptor, output.descriptor)
-        lseek(output.descriptor, 0, SEEK_SET)
-        let answer = try FileBytes.read(descriptor: output.descriptor, path)
+        let status = try run(
+            words,
+            [(input.descriptor, 0), (output.descriptor, 1), (more.descriptor, trialDescriptor)]
+        )
+        let answer = output.content(limit: .max).bytes
         guard status != 0 else { return answer }
         guard case .string(let fault)? = (try? JSONValue(parsing: answer))?["error"] else {
             throw CommandFailure(
@@ -42,34 +65,15 @@ enum DaemonProgram {
         throw CommandFailure(.usage, fault)
     }
 
-    /// A file without a name, which is gone with this.
-    @safe
-    private struct TemporaryFile: ~Copyable {
-        private let file: UnsafeMutablePointer<FILE>
-
-        init() throws(CommandFailure) {
-            guard let file = unsafe tmpfile() else {
-                throw CommandFailure(.failed, "cannot make a temporary file: \(errorText())")
-            }
-            unsafe self.file = file
-        }
-
-        deinit { unsafe fclose(file) }
-
-        var descriptor: Int32 { unsafe fileno(file) }
-    }
-
     /// - Returns: its exit status; that of a shell where a signal ended it.
     private static func run(
         _ words: [String],
-        _ input: Int32,
-        _ output: Int32
+        _ descriptors: [(Int32, Int32)]
     ) throws(CommandFailure) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        for (own, its) in descriptors { unsafe posix_spawn_file_actions_adddup2(&actions, own, its) }
         let program = path
         let arguments = CStrings([program] + words)
         let variables = CStrings(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])

@@ -32,7 +32,13 @@ extension Command {
         ],
         options: [
             OptionSpec("config", "c", value: "FILE", "the configuration; /etc/waystation/waystation.json"),
-            OptionSpec("method", "X", value: "METHOD", "the method; GET, and POST of a kept job"),
+            OptionSpec(
+                "method",
+                "X",
+                value: "METHOD",
+                "the method; GET, and POST of a kept job or with a body"
+            ),
+            OptionSpec("body", value: "FILE|JSON", "the request's content, for a route that looks into it"),
             OptionSpec("key", nil, "the request has an idempotency key"),
             OptionSpec("durable", nil, "the request is kept, and delivered from there"), .output,
         ]
@@ -48,6 +54,7 @@ extension Command {
         order.array("series") { list in for word in arguments.operands.dropFirst() { list.element(word) } }
         if arguments.has("durable") { order.member("durable", true) }
         if arguments.has("key") { order.member("key", true) }
+        if let body = arguments["body"] { order.member("body", body) }
         if let method = arguments["method"] { order.member("method", method) }
         let answer = try DaemonProgram.imagine(order.bytes, configuration)
         if format == .json {

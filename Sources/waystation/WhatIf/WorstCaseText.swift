@@ -49,8 +49,10 @@ struct WorstCaseText {
             safe((way?[name]?.elements ?? []).compactMap(\.text).joined(separator: " "))
         }
         let longest = way?["longest_ms"]?.double ?? 0
+        let more = way?["goes_on"] == .bool(true) ? "over " : ""
         return [
-            text(way?["attempts"]), series("attempts_series"), DurationText.short(milliseconds: longest),
+            more + text(way?["attempts"]), series("attempts_series"),
+            more + DurationText.short(milliseconds: longest),
             series("longest_series"),
         ]
     }

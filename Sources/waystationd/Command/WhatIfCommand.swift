@@ -16,6 +16,8 @@ enum WhatIfCommand {
 
     /// How long the worst cases of all routes may take.
     private static let timeLimit: Duration = .seconds(3)
+    /// Bytes of all trials at once.
+    private static let trialLimit = 64 * 1_048_576
 
     /// - Returns: the exit status; standard output then has an object with the fault as `error`.
     static func run(_ arguments: Arguments) -> Int32 {
@@ -23,6 +25,10 @@ enum WhatIfCommand {
             let configuration = try configuration(arguments.file ?? ConfigurationLoader.defaultFile())
             guard let order = try? JSONValue(parsing: Array(arguments.order.utf8)) else {
                 throw Fault(message: "the order is no JSON")
+            }
+            if let path = text(order["trials"]) {
+                try rehearse(path, configuration)
+                return 0
             }
             let document = try document(order, configuration)
             Output.bytes(document + [UInt8(ascii: "\n")])
@@ -32,6 +38,21 @@ enum WhatIfCommand {
             json.member("error", error.message)
             Output.bytes(json.bytes + [UInt8(ascii: "\n")])
             return 1
+        }
+    }
+
+    /// Takes the lines of a file, and prints a line for each that is a trial.
+    private static func rehearse(_ path: String, _ configuration: Configuration) throws(Fault) {
+        let bytes: [UInt8]
+        do throws(FileContents.ReadError) { bytes = try FileContents(path, limit: trialLimit).bytes } catch {
+            throw Fault(message: "cannot read the trials: \(error.reason)")
+        }
+        var rehearsal = Rehearsal(configuration)
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+            guard let answer = rehearsal.take(Array(line)) else {
+                throw Fault(message: "line \(index + 1) of the trials says nothing")
+            }
+            Output.bytes(answer)
         }
     }
 
@@ -58,6 +79,15 @@ enum WhatIfCommand {
         } catch { throw Fault(message: error.message) }
         if case .bool(true)? = order["durable"] {
             (plan.isKept, plan.method) = (true, .post)
+        }
+        if let body = text(order["body"]) {
+            let bytes = Array(body.utf8)
+            do throws(ImaginedSeries.Fault) {
+                plan.body = bytes.looksLikeJSON ? bytes : try content(body)
+            } catch {
+                throw Fault(message: error.message)
+            }
+            plan.method = .post
         }
         if let method = text(order["method"]) { plan.method = Method(rawValue: method) }
         if case .bool(true)? = order["key"] { plan.isKeyed = true }
@@ -114,17 +144,5 @@ enum WhatIfCommand {
             throw Fault(message: "the configuration is not valid: waystation check \(file)")
         }
         return configuration
-    }
-}
-
-extension ForecastPlan {
-    fileprivate init(_ route: Route, _ series: ImaginedSeries, of configuration: Configuration, wall: Int64) {
-        self.init(
-            route,
-            series,
-            credentials: configuration.credentials,
-            secrets: configuration.secrets.map(\.reference),
-            wall: wall
-        )
     }
 }

@@ -22,10 +22,11 @@ final class Forecast: Sendable {
         let tokens: Int
         /// Whether there were more attempts than the series has words.
         let isBeyond: Bool
+        let lookedUp: ImaginedWorld.LookedUp
 
         init(_ world: ImaginedWorld, _ caller: CallerAnswer?, _ report: JobReport?, _ job: ImaginedJob?) {
             (self.caller, self.report, self.job) = (caller, report, job)
-            (tokens, isBeyond) = (world.tokensAsked, world.isBeyond)
+            (tokens, isBeyond, lookedUp) = (world.tokensAsked, world.isBeyond, world.lookedUp)
         }
 
         /// Those of the request, and then those of the job.
@@ -59,7 +60,7 @@ final class Forecast: Sendable {
             && shortest.caller?.code == longest.caller?.code
     }
 
-    static func course(_ plan: ForecastPlan, chance: UInt64) -> Course? {
+    static func course(_ plan: ForecastPlan, chance: UInt64?) -> Course? {
         let world = ImaginedWorld(plan, chance: chance)
         world.time.run {
             let relay = Relay(ports: world.ports)

@@ -66,6 +66,17 @@ extension Forecast {
                     + " otherwise with token:STATUS."
             )
         }
+        if plan.body == nil, let lookUp = plan.route.lookUp, !lookUp.pointers.isEmpty {
+            sentences.append(
+                "The request's body has what the question looks for in it (--body names another)."
+            )
+        }
+        if let job = [shortest.job, longest.job].compactMap({ $0 }).first(where: { $0.goesOn }) {
+            sentences.append(
+                "It stops here, at attempt \(job.attempts.count) after \(DurationText.text(job.end)): the job goes on"
+                    + " like that until it expires."
+            )
+        }
         if shortest.job != nil || longest.job != nil {
             sentences.append(
                 "The daemon runs all the time, and no other job of the route is before this one."

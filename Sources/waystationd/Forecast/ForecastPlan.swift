@@ -1,4 +1,5 @@
 import RelayBase
+import RelayConfig
 import RelayJSON
 import RelayRoute
 
@@ -9,8 +10,12 @@ struct ForecastPlan: Sendable {
     let credentials: [CredentialDefinition]
     let secrets: [SecretReference: Secret]
     var series: ImaginedSeries
+    /// The record of its upstreams, which takes the place of the series; nil where there is none.
+    var record: RecordedOutcomes?
     var method = Method.get
     var isKeyed = false
+    /// The content that its caller sends; nil has what the route looks for in it.
+    var body: [UInt8]?
     /// Whether it is a kept job from its beginning.
     var isKept = false
     /// Whether the route has planned windows, through which it would wait.
@@ -38,18 +43,41 @@ struct ForecastPlan: Sendable {
         method = isKept ? .post : .get
     }
 
+    /// A route of a configuration, with the credentials and secrets there are.
+    init(_ route: Route, _ series: ImaginedSeries, of configuration: Configuration, wall: Int64) {
+        self.init(
+            route,
+            series,
+            credentials: configuration.credentials,
+            secrets: configuration.secrets.map(\.reference),
+            wall: wall
+        )
+    }
+
     /// The request as its caller sends it.
     var request: HTTPRequest {
         var fields = HeaderFields()
         if isKeyed { fields.append("Idempotency-Key", "\"imagined\"") }
-        let hasBody = [Method.post, .put, .patch].contains(method)
-        if hasBody { fields.append("Content-Type", "application/json") }
+        let hasBody = body != nil || [Method.post, .put, .patch].contains(method)
+        if hasBody {
+            fields.append(
+                "Content-Type",
+                body.map { $0.looksLikeJSON } == false ? "text/plain" : "application/json"
+            )
+        }
         return HTTPRequest(
             method: method,
             target: "",
             fields: fields,
-            body: hasBody ? .bytes(Array("{}".utf8)) : .empty
+            body: hasBody ? .bytes(body ?? wantedBody) : .empty
         )
+    }
+
+    /// The content with all that the route looks for to ask what became of an attempt.
+    private var wantedBody: [UInt8] {
+        var body = JSONValue.object([])
+        for pointer in route.lookUp?.pointers ?? [] { body.put(.string("imagined"), at: pointer.tokens[...]) }
+        return body.encoded()
     }
 
     /// An answer that the route takes for a success, as far as its rules say how one looks.
@@ -97,6 +125,13 @@ struct ForecastPlan: Sendable {
             fields: fields,
             body: hasBody ? .bytes(body.encoded()) : .empty
         )
+    }
+}
+
+extension [UInt8] {
+    /// Whether it begins as an object or a list does.
+    var looksLikeJSON: Bool {
+        first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
     }
 }
 

@@ -14,9 +14,15 @@ struct ImaginedJob: Sendable {
     private(set) var end = Duration.zero
     /// The attempts that a job may have.
     let maxAttempts: Int
+    /// Whether it would go on beyond the last attempt that was looked at.
+    private(set) var goesOn = false
+    /// The runs before, as the next one takes them.
+    private var past = JobHistory()
 
     /// Runs in a row that send nothing, at most: what such a job waits for does not come.
     private static let idleRuns = 50
+    /// Attempts at most: what an upstream refuses as one too many costs the job none.
+    private static let mostAttempts = 10_000
 
     /// Runs a job to its end; with a `past` it goes on with a request that a rule has answered.
     init(
@@ -43,9 +49,16 @@ struct ImaginedJob: Sendable {
         if let past {
             machine.inherit(past)
             attempts = past.attempts
+            for attempt in attempts { self.past.count(attempt) }
         }
         var (token, idle, notBefore) = (UInt64(0), 0, Instant(nanoseconds: 0))
-        while !machine.state.isTerminal, machine.state != .held, idle < Self.idleRuns {
+        while !machine.state.isTerminal, machine.state != .held, idle < Self.idleRuns,
+            world.lookedUp.gap == nil
+        {
+            guard attempts.count < Self.mostAttempts else {
+                goesOn = true
+                break
+            }
             var due = max(machine.runAt, time.wallMilliseconds())
             if time.now() < notBefore { due = max(due, time.wallMilliseconds(of: notBefore)) }
             if let expires = machine.expiresAt, expires <= due {
@@ -82,6 +95,7 @@ struct ImaginedJob: Sendable {
 
     private mutating func settle(_ run: Delivery, _ token: UInt64, _ now: Int64) {
         attempts += run.attempts
+        for attempt in run.attempts { past.count(attempt) }
         (failure, status) = (run.failure, run.answer?.status)
         _ = machine.settle(
             token: token,
@@ -96,13 +110,12 @@ struct ImaginedJob: Sendable {
 
     /// As the run of a claimed job takes it from the store.
     private func history(_ time: ImaginedTime) -> JobHistory {
-        var history = JobHistory()
+        var history = past
         history.attempts = Int(machine.attempts)
         history.spentAttempts = Int(machine.spentAttempts)
         history.isInDoubt = machine.isInDoubt
         history.dueAt = machine.runAt
         history.deadline = machine.expiresAt.map { time.instant(ofWall: $0) }
-        for attempt in attempts { history.count(attempt) }
         return history
     }
 }

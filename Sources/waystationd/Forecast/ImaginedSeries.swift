@@ -7,6 +7,8 @@ struct Imagined: Sendable, Equatable {
         case good
         case answer(Status, fields: [Field], body: [UInt8])
         case failure(FailureKind)
+        /// One that is on record, with how far it got and the status of the answer, where one came.
+        case recorded(FailureKind, Sent, Status?)
     }
 
     struct Field: Sendable, Equatable {
@@ -29,7 +31,12 @@ struct Imagined: Sendable, Equatable {
 
     static let good = Imagined(word: "ok", end: .good)
 
-    fileprivate var isAnswer: Bool { if case .failure = end { false } else { true } }
+    fileprivate var isAnswer: Bool {
+        switch end {
+        case .good, .answer: true
+        case .failure, .recorded: false
+        }
+    }
 }
 
 /// The ends of attempts, one after the other; the last of them goes on.
@@ -180,9 +187,8 @@ extension ImaginedSeries {
     /// A file that begins like one is a whole answer, any other the content of one.
     private static func answer(_ bytes: [UInt8], _ status: Status) -> Imagined.End {
         guard bytes.starts(with: Array("HTTP/".utf8)) else {
-            let isJSON =
-                bytes.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
-            let type = Imagined.Field(name: "Content-Type", value: isJSON ? "application/json" : "text/plain")
+            let value = bytes.looksLikeJSON ? "application/json" : "text/plain"
+            let type = Imagined.Field(name: "Content-Type", value: value)
             return .answer(status, fields: [type], body: bytes)
         }
         var (own, fields, rest) = (status, [Imagined.Field](), bytes[...])

@@ -15,6 +15,20 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
         var course: Forecast.Course?
         var moments: [Instant] = []
         var draws: UInt64 = 0
+        var lookedUp = LookedUp()
+    }
+
+    /// All that was looked up in records.
+    struct LookedUp {
+        /// Why the last of it is not known, which ends everything; nil while all is.
+        var gap: RecordedOutcomes.Gap?
+        var upstream = ""
+        /// Milliseconds since 1970 UTC.
+        var at: Int64 = 0
+        /// The widest span between two attempts on record that were taken for what is between them.
+        var width: Int64 = 0
+        /// Whether they were failures that are not the same.
+        var isUnlike = false
     }
 
     let time: ImaginedTime
@@ -58,6 +72,8 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
     /// How often a token endpoint was asked.
     var tokensAsked: Int { state.withLock { $0.tokens } }
 
+    var lookedUp: LookedUp { state.withLock { $0.lookedUp } }
+
     /// When there was an attempt.
     var moments: [Instant] { state.withLock { $0.moments } }
 
@@ -86,6 +102,7 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
 extension ImaginedWorld {
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         guard route.policy.upstreams.contains(request.upstream) else { return try await grant(request) }
+        if let record = plan.record { return try await recall(request, record) }
         let now = time.now()
         let imagined = state.withLock { state in
             let (imagined, isBeyond) = plan.series[state.attempts]
@@ -95,6 +112,31 @@ extension ImaginedWorld {
             return imagined
         }
         return try await play(imagined, request, plan.good)
+    }
+
+    /// The answer that the attempt would have had, as far as records tell.
+    private func recall(
+        _ request: OutboundRequest,
+        _ record: RecordedOutcomes
+    ) async throws(Failure) -> InboundResponse {
+        let moment = time.wallMilliseconds()
+        let isQuestion = plan.route.lookUp != nil && request.method != plan.method
+        let found =
+            isQuestion
+            ? RecordedOutcomes.Found(answer: .unknown(.question))
+            : record.find(request.upstream.name, at: moment)
+        state.withLock { state in
+            if found.isUnlike { state.lookedUp.isUnlike = true }
+            state.lookedUp.width = max(state.lookedUp.width, found.width ?? 0)
+            guard case .unknown(let gap) = found.answer else { return }
+            (state.lookedUp.gap, state.lookedUp.upstream, state.lookedUp.at) = (
+                gap, request.upstream.name, moment
+            )
+        }
+        switch found.answer {
+        case .known(let imagined): return try await play(imagined, request, plan.good)
+        case .unknown: throw Failure(.cancelled, sent: .neverSent, "no record tells what it would have met")
+        }
     }
 
     private func grant(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
@@ -117,6 +159,9 @@ extension ImaginedWorld {
     ) async throws(Failure) -> InboundResponse {
         switch imagined.end {
         case .failure(let kind): throw try await failed(kind, request)
+        case .recorded(let kind, let sent, let status):
+            try await wait(imagined.delay, request)
+            throw Failure(kind, sent: sent, "\(request.upstream.origin.text): \(kind)", status: status)
         case .good:
             try await wait(imagined.delay, request)
             return InboundResponse(response: good, exchange: Exchange())

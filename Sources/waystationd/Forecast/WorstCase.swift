@@ -12,10 +12,13 @@ final class WorstCase {
         private(set) var length = Duration.zero
         /// The series that takes longest.
         private(set) var slowest: [Imagined] = []
+        /// Whether one of them would go on beyond what was looked at.
+        private(set) var goesOn = false
 
         fileprivate mutating func take(_ course: Forecast.Course, of series: [Imagined]) {
             if course.attempts.count > attempts { (attempts, most) = (course.attempts.count, series) }
             if course.length > length { (length, slowest) = (course.length, series) }
+            if course.job?.goesOn == true { goesOn = true }
         }
     }
 
@@ -120,6 +123,7 @@ extension WorstCase.Way {
         json.array("attempts_series") { list in for word in Self.words(most) { list.element(word) } }
         json.member("longest_ms", length.milliseconds)
         json.array("longest_series") { list in for word in Self.words(slowest) { list.element(word) } }
+        if goesOn { json.member("goes_on", true) }
     }
 
     /// As they are typed: `503x3`, and the last one for ever.

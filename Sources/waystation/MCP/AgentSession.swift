@@ -1,0 +1,165 @@
+import RelayBase
+import RelayJSON
+
+/// One agent's session of the Model Context Protocol: a line comes in, a line or nothing goes out.
+struct AgentSession {
+    /// The answer of a tool.
+    struct Told {
+        let text: String
+        var isError = false
+    }
+
+    /// The protocol's versions, oldest first.
+    static let versions = ["2024-11-05", "2025-03-26", "2025-06-18"]
+    /// Calls of a list of them.
+    private static let most = 100
+
+    private let perform: (Tool.Call) -> Told
+    private var version = AgentSession.versions[AgentSession.versions.count - 1]
+    private var hasBegun = false
+
+    init(_ perform: @escaping (Tool.Call) -> Told) { self.perform = perform }
+
+    /// A message that is wrong, in the words of JSON-RPC 2.0.
+    private struct Fault: Error {
+        let code: Int
+        let message: String
+
+        static func invalid(_ message: String) -> Fault { Fault(code: -32600, message: message) }
+        static func parameters(_ message: String) -> Fault { Fault(code: -32602, message: message) }
+    }
+
+    /// The answer to a line that is too long to be looked at.
+    static let tooLong = failure(Fault(code: -32700, message: "the line is too long"), nil)
+
+    /// - Returns: the answer, without the line's end; nil where there is none.
+    mutating func answer(_ line: [UInt8]) -> [UInt8]? {
+        if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return nil }
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue(parsing: line) } catch {
+            return Self.failure(Fault(code: -32700, message: "no valid JSON: \(error.message)"), nil)
+        }
+        guard case .array(let messages) = json else { return answer(json) }
+        // The version of 2025-06-18 has no lists of calls any more.
+        guard !messages.isEmpty, messages.count <= Self.most, !hasBegun || version != Self.versions.last
+        else {
+            return Self.failure(.invalid("a list of calls is not taken"), nil)
+        }
+        let answers = messages.compactMap { answer($0) }
+        guard !answers.isEmpty else { return nil }
+        var list = JSONArrayWriter()
+        for each in answers { list.element(json: each) }
+        return list.bytes
+    }
+
+    private mutating func answer(_ message: JSONValue) -> [UInt8]? {
+        guard case .object = message, message["jsonrpc"] == .string("2.0") else {
+            return Self.failure(.invalid("not a message of JSON-RPC 2.0"), nil)
+        }
+        // This asks nothing, so nobody has anything to answer.
+        if message["method"] == nil, message["result"] != nil || message["error"] != nil { return nil }
+        let id = message["id"]
+        do throws(Fault) {
+            switch id {
+            case nil, .string?: break
+            case .number(let number)? where number.int64 != nil: break
+            default: throw .invalid("an id is a text or a whole number")
+            }
+            guard let method = message["method"]?.text else { throw .invalid("a message has a method") }
+            let parameters = message["params"]
+            switch parameters {
+            case nil, .object?: break
+            default: throw .parameters("params is an object")
+            }
+            guard let id else { return nil }
+            var json = JSONObjectWriter()
+            json.member("jsonrpc", "2.0")
+            json.member("id", id)
+            json.member("result", json: try result(method, parameters))
+            return json.bytes
+        } catch {
+            let isKnown = if case .string? = id { true } else { id?.integer != nil }
+            return Self.failure(error, isKnown ? id : nil)
+        }
+    }
+
+    private static func failure(_ fault: Fault, _ id: JSONValue?) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("jsonrpc", "2.0")
+        json.member("id", id ?? .null)
+        json.object("error") { json in
+            json.member("code", fault.code)
+            json.member("message", fault.message)
+        }
+        return json.bytes
+    }
+}
+
+// The methods.
+extension AgentSession {
+    private mutating func result(_ method: String, _ parameters: JSONValue?) throws(Fault) -> [UInt8] {
+        switch method {
+        case "initialize": return begin(parameters)
+        case "ping": return Array("{}".utf8)
+        case "tools/list":
+            try needsBeginning()
+            guard parameters?["cursor"] == nil else { throw .parameters("there is no further page") }
+            var json = JSONObjectWriter()
+            json.array("tools") { list in for tool in Tool.all { list.object { tool.write(into: &$0) } } }
+            return json.bytes
+        case "tools/call":
+            try needsBeginning()
+            return try call(parameters)
+        default: throw Fault(code: -32601, message: "there is no method \(safe(String(method.prefix(100))))")
+        }
+    }
+
+    private func needsBeginning() throws(Fault) {
+        if !hasBegun { throw .invalid("initialize comes first") }
+    }
+
+    private mutating func begin(_ parameters: JSONValue?) -> [UInt8] {
+        let wanted = parameters?["protocolVersion"]?.text
+        version = Self.versions.first { $0 == wanted } ?? Self.versions[Self.versions.count - 1]
+        hasBegun = true
+        var json = JSONObjectWriter()
+        json.member("protocolVersion", version)
+        json.object("capabilities") { $0.object("tools") { _ in } }
+        json.object("serverInfo") { json in
+            json.member("name", "waystation")
+            json.member("title", "Waystation, a resilient HTTP relay")
+            json.member("version", Version.text)
+        }
+        json.member(
+            "instructions",
+            """
+            These tools read, and change nothing. Begin with status: it says what is wrong, and which commands help. \
+            explain takes a job's id, or any word that an output has. Commands that act on jobs and routes are for a \
+            person to run.
+            """
+        )
+        return json.bytes
+    }
+
+    private func call(_ parameters: JSONValue?) throws(Fault) -> [UInt8] {
+        guard let name = parameters?["name"]?.text, let tool = Tool.all.first(where: { $0.name == name })
+        else {
+            throw .parameters(
+                "there is no such tool; there are \(Tool.all.map(\.name).joined(separator: ", "))"
+            )
+        }
+        let told: Told
+        do throws(ToolFault) { told = perform(try tool.call(parameters?["arguments"])) } catch {
+            told = Told(text: error.message, isError: true)
+        }
+        var json = JSONObjectWriter()
+        json.array("content") { list in
+            list.object { json in
+                json.member("type", "text")
+                json.member("text", told.text)
+            }
+        }
+        json.member("isError", told.isError)
+        return json.bytes
+    }
+}

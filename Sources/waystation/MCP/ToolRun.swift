@@ -1,0 +1,103 @@
+import Glibc
+import RelayPosix
+
+/// Runs a tool's command as this program of its own, so that it says what it says to a person.
+struct ToolRun {
+    /// The daemon's, where it is not the usual one.
+    let socket: String?
+    /// Of what-if.
+    let configuration: String?
+
+    /// Bytes of an answer, and seconds until then.
+    private static let longest = 200_000
+    private static let timeLimit = 60
+
+    func callAsFunction(_ call: Tool.Call) -> AgentSession.Told {
+        do throws(CommandFailure) { return try run(call) } catch {
+            return AgentSession.Told(text: error.message, isError: true)
+        }
+    }
+
+    private func run(_ call: Tool.Call) throws(CommandFailure) -> AgentSession.Told {
+        var words = ["waystation", call.words[0]]
+        if call.words[0] == "what-if", let configuration { words.append("--config=\(configuration)") }
+        words += call.words.dropFirst()
+        let output = try TemporaryFile()
+        let errors = try TemporaryFile()
+        let status = try wait(for: try start(words, output.descriptor, errors.descriptor))
+        let said = errors.content(limit: Self.longest).bytes
+        guard status == 0 else {
+            let text = String(decoding: said, as: UTF8.self)
+            return AgentSession.Told(text: text.isEmpty ? "status \(status)" : text, isError: true)
+        }
+        var (bytes, isCut) = output.content(limit: .max)
+        if let lines = call.lines { bytes = bytes.lastLines(lines) }
+        if bytes.count > Self.longest { (bytes, isCut) = (Array(bytes.prefix(Self.longest)), true) }
+        var text = String(decoding: bytes, as: UTF8.self)
+        if isCut { text += "\n[the rest is left out: ask for less]\n" }
+        return AgentSession.Told(text: text + String(decoding: said, as: UTF8.self))
+    }
+
+    private func start(_ words: [String], _ output: Int32, _ errors: Int32) throws(CommandFailure) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        let sockets = ["WAYSTATION_CONTROL_SOCKET", "WAYSTATION_SOCKET"]
+        let variables = CStrings(
+            ["COLUMNS=160", "NO_COLOR=1"]
+                + ["PATH", "TZ"].compactMap { name in environment(name).map { "\(name)=\($0)" } }
+                + sockets.compactMap { name in (socket ?? environment(name)).map { "\(name)=\($0)" } }
+        )
+        let arguments = CStrings(words)
+        var process: pid_t = 0
+        let result = unsafe posix_spawn(
+            &process,
+            "/proc/self/exe",
+            &actions,
+            nil,
+            arguments.pointers,
+            variables.pointers
+        )
+        guard result == 0 else {
+            throw CommandFailure(
+                .failed,
+                "cannot run the command: \(unsafe String(cString: strerror(result)))"
+            )
+        }
+        return process
+    }
+
+    private func wait(for process: pid_t) throws(CommandFailure) -> Int32 {
+        let end = SystemClock.monotonic() + Int64(Self.timeLimit) * 1_000_000_000
+        var (status, pause): (Int32, Int32) = (0, 1)
+        while true {
+            let found = unsafe waitpid(process, &status, WNOHANG)
+            if found == process { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
+            if found < 0, errno != EINTR {
+                throw CommandFailure(.failed, "lost the command: \(errorText())")
+            }
+            if SystemClock.monotonic() > end {
+                kill(process, SIGKILL)
+                _ = unsafe waitpid(process, &status, 0)
+                throw CommandFailure(.timedOut, "no answer within \(Self.timeLimit) seconds")
+            }
+            _ = poll(nil, 0, pause)
+            pause = min(20, pause * 2)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The last so many of its lines.
+    fileprivate func lastLines(_ count: Int) -> [UInt8] {
+        var left = count
+        for index in indices.reversed() where self[index] == UInt8(ascii: "\n") && index != endIndex - 1 {
+            left -= 1
+            if left == 0 { return Array(self[(index + 1)...]) }
+        }
+        return self
+    }
+}

@@ -1,0 +1,88 @@
+import RelayBase
+import RelayConfig
+import RelayJSON
+import RelayJobs
+import RelayRoute
+
+/// Trials of jobs on record with the rules of a configuration, a line each; `waystation rehearse` writes them.
+///
+/// A line with `points` has what a route's upstreams did; those that come behind it are about that. Any other is a
+/// trial, whose answer is a line with its courses: with the shortest, the longest and spread waits, and again with the
+/// later one of two failures where it makes a difference.
+struct Rehearsal {
+    private let configuration: Configuration
+    private var records: [String: RecordedOutcomes] = [:]
+
+    init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// - Returns: the answer to a trial, nothing to other lines; nil where the line says nothing.
+    mutating func take(_ line: [UInt8]) -> [UInt8]? {
+        guard let json = try? JSONValue(parsing: line), case .string(let name)? = json["route"],
+            let route = configuration.routes.first(where: { $0.name == name })
+        else { return nil }
+        if let points = json["points"] {
+            records[name] = RecordedOutcomes(points)
+            return records[name] == nil ? nil : []
+        }
+        guard case .number(let begins)? = json["begins"], let begins = begins.int64,
+            case .string(let method)? = json["method"]
+        else { return nil }
+        var plan = ForecastPlan(route, ImaginedSeries([.good]), of: configuration, wall: begins)
+        (plan.isKept, plan.method) = (json["durable"] == .bool(true), Method(rawValue: method))
+        plan.isKeyed = json["keyed"] == .bool(true)
+        var record = records[name] ?? RecordedOutcomes()
+        // A word on the request itself goes before all that others met.
+        if let own = json["own"].flatMap({ RecordedOutcomes($0) }) {
+            record.points.merge(own.points) { _, own in own }
+        }
+        plan.record = record
+        return Self.answer(plan)
+    }
+
+    /// The least and the most that chance gives, and numbers spread between.
+    private static let chances: [UInt64?] = [0, .max, nil]
+
+    private static func answer(_ plan: ForecastPlan) -> [UInt8] {
+        var plan = plan
+        var json = JSONObjectWriter()
+        json.array("courses") { list in
+            for takesLater in [false, true] {
+                plan.record?.takesLater = takesLater
+                var isUnlike = false
+                for chance in chances {
+                    guard let course = Forecast.course(plan, chance: chance) else { continue }
+                    list.object { course.write(into: &$0) }
+                    if course.lookedUp.isUnlike { isUnlike = true }
+                }
+                guard isUnlike else { break }
+            }
+        }
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+}
+
+extension Forecast.Course {
+    fileprivate func write(into json: inout JSONObjectWriter) {
+        json.member("attempts", attempts.count)
+        json.member("length_ms", length.milliseconds)
+        if let job {
+            json.member("state", job.machine.state.name)
+            if let end = job.machine.end { json.member("end", end.rawValue) }
+        } else if let caller {
+            json.member("outcome", caller.outcome.rawValue)
+        }
+        json.array("rules") { list in
+            for attempt in attempts { if let rule = attempt.rule { list.element(rule) } }
+        }
+        json.array("held_back") { list in
+            for attempt in attempts { for held in attempt.heldBack { list.element(held.rule) } }
+        }
+        if lookedUp.width > 0 { json.member("width_ms", lookedUp.width) }
+        guard let gap = lookedUp.gap else { return }
+        json.object("unknown") { json in
+            json.member("why", gap.rawValue)
+            json.member("upstream", lookedUp.upstream)
+            json.member("at", lookedUp.at)
+        }
+    }
+}

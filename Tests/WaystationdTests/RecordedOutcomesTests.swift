@@ -1,0 +1,156 @@
+import RelayBase
+import RelayConfig
+import RelayJSON
+import RelayTestSupport
+import Testing
+
+@testable import waystationd
+
+@Suite("Outcomes on record")
+struct RecordedOutcomesTests {
+    private static func word(_ found: RecordedOutcomes.Found) -> String {
+        switch found.answer {
+        case .known(let imagined): imagined.word
+        case .unknown(let gap): gap.rawValue
+        }
+    }
+
+    private static func outcomes(_ text: String) throws -> RecordedOutcomes? {
+        RecordedOutcomes(try JSONValue(parsing: Array(text.utf8)))
+    }
+
+    @Test("are known between two that are alike, and not where nobody can know")
+    func find() throws {
+        let text = """
+            {"eu":[[60000,"ok",0],[1000,"503",5],[2000,"503",700],[3000,"connection_refused",0,"never_sent"],
+             [9000,"ok",20]]}
+            """
+        var outcomes = try #require(try Self.outcomes(text))
+        let table: [(Int64, String)] = [
+            (800, "before_record"), (950, "503"), (1_000, "503"), (1_500, "503"), (2_050, "503"),
+            (2_500, "503"), (2_950, "connection_refused"), (3_100, "connection_refused"),
+            (5_000, "between_unlike"), (8_899, "between_unlike"), (8_900, "ok"), (30_000, "ok"),
+            (60_100, "ok"),
+            (60_101, "after_record"),
+        ]
+        for (moment, expected) in table {
+            #expect(Self.word(outcomes.find("eu", at: moment)) == expected, "\(moment)")
+        }
+        #expect(Self.word(outcomes.find("us", at: 1_000)) == "no_record")
+        #expect(outcomes.find("eu", at: 30_000).width == 51_000)
+        #expect(outcomes.find("eu", at: 2_500).isUnlike && !outcomes.find("eu", at: 1_500).isUnlike)
+        outcomes.takesLater = true
+        #expect(Self.word(outcomes.find("eu", at: 2_500)) == "connection_refused")
+    }
+
+    @Test(
+        "are refused where they say nothing",
+        arguments: [
+            "[]", #"{"eu":1}"#, #"{"eu":[1]}"#, #"{"eu":[[1,"ok"]]}"#, #"{"eu":[["1","ok",0]]}"#,
+            #"{"eu":[[1,"connection_refused",0]]}"#, #"{"eu":[[1,"connection_refused",0,"perhaps"]]}"#,
+        ]
+    )
+    func faults(text: String) throws { #expect(try Self.outcomes(text) == nil) }
+}
+
+@Suite("A rehearsal", .timeLimit(.minutes(1)))
+struct RehearsalTests {
+    private static let file = """
+        {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
+         "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"},
+          {"name":"us","url":"https://us.example/","use":"failover_only"}],
+          "delivery":{"mode":"durable","expires_after":"1h"},
+          "recovery":[{"name":"again","on":["503","timeout"],"retry":{"max_attempts":4,"methods":"any",
+           "backoff":{"type":"constant","base_interval":"10s","jitter":"none"}}},
+           {"name":"away","on":["connection"],"failover":{"upstream":"us"}}]}}}
+        """
+
+    private static func rehearsal() throws -> Rehearsal {
+        let result = ConfigurationReader.read(
+            Array(file.utf8),
+            file: "it",
+            accounts: AccountResolver(user: { _ in 1 }, group: { _ in 1 }, zoneFile: { _ in nil }),
+            wallSeconds: 0
+        )
+        return Rehearsal(try #require(result.configuration))
+    }
+
+    private static let begins = 1_800_000_000_000
+
+    /// The answer to a job that began with the first of the points, which are `[SECONDS, WORD, …]`.
+    private static func courses(_ points: String, own: String = "") throws -> [JSONValue] {
+        var rehearsal = try rehearsal()
+        let head = #"{"route":"orders","points":{"eu":\#(points)}}"#
+        let taken = rehearsal.take(Array(head.utf8))
+        #expect(taken == [])
+        let more = own.isEmpty ? "" : #","own":{"eu":\#(own)}"#
+        let trial = #"{"route":"orders","begins":\#(begins),"method":"POST","durable":true\#(more)}"#
+        let told = rehearsal.take(Array(trial.utf8))
+        let answer = try #require(told)
+        guard case .array(let courses)? = try JSONValue(parsing: answer)["courses"] else { return [] }
+        return courses
+    }
+
+    private static func point(_ seconds: Int, _ rest: String) -> String {
+        "[\(begins + seconds * 1_000),\(rest)]"
+    }
+
+    private static func list(_ points: String...) -> String { "[\(points.joined(separator: ","))]" }
+
+    @Test("delivers where the record tells that the upstream is back")
+    func delivered() throws {
+        let courses = try Self.courses(
+            Self.list(
+                Self.point(0, #""503",20"#),
+                Self.point(12, #""503",20"#),
+                Self.point(18, #""ok",500"#),
+                Self.point(90, #""ok",500"#)
+            )
+        )
+        #expect(courses.count == 3)
+        for course in courses {
+            #expect(course["state"] == .string("succeeded") && course["unknown"] == nil, "\(course)")
+            #expect(course["attempts"] == .number(JSONNumber(3)), "\(course)")
+            #expect(course["rules"] == .array([.string("again"), .string("again")]))
+            // Twenty seconds of waits, and the time that the answers took.
+            guard case .number(let length)? = course["length_ms"] else { return }
+            #expect(length.double ?? 0 >= 20_500 && length.double ?? 0 < 20_700, "\(length)")
+        }
+    }
+
+    @Test("ends where the record does, and tries each of two unlike failures")
+    func unknown() throws {
+        let after = try Self.courses(Self.list(Self.point(0, #""503",0"#), Self.point(5, #""503",0"#)))
+        #expect(after.allSatisfy { $0["unknown"]?["why"] == .string("after_record") })
+        let unlike = try Self.courses(
+            Self.list(Self.point(0, #""503",0"#), Self.point(8, #""503",0"#), Self.point(12, #""500",0"#))
+        )
+        #expect(unlike.count == 6)
+        #expect(unlike[3]["state"] == .string("dead") && unlike[0]["unknown"] != nil, "\(unlike)")
+        let elsewhere = try Self.courses(Self.list(Self.point(0, #""connection_refused",0,"never_sent""#)))
+        #expect(elsewhere.allSatisfy { $0["unknown"]?["why"] == .string("no_record") }, "\(elsewhere)")
+        #expect(elsewhere.allSatisfy { $0["unknown"]?["upstream"] == .string("us") })
+    }
+
+    @Test("takes what a job met itself before what others did")
+    func own() throws {
+        let shared = Self.list(Self.point(-5, #""ok",0"#), Self.point(60, #""ok",0"#))
+        #expect(try Self.courses(shared).allSatisfy { $0["state"] == .string("succeeded") })
+        let own = try Self.courses(shared, own: Self.list(Self.point(0, #""422",0"#)))
+        #expect(own.allSatisfy { $0["state"] == .string("dead") }, "\(own)")
+    }
+
+    @Test(
+        "refuses a line that says nothing",
+        arguments: [
+            "", "{", "[]", #"{"route":"none","points":{}}"#, #"{"route":"orders","points":[]}"#,
+            #"{"route":"orders"}"#, #"{"route":"orders","begins":1}"#,
+            #"{"route":"orders","begins":"1","method":"GET"}"#,
+        ]
+    )
+    func faults(line: String) throws {
+        var rehearsal = try Self.rehearsal()
+        let taken = rehearsal.take(Array(line.utf8))
+        #expect(taken == nil)
+    }
+}
