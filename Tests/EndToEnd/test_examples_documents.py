@@ -23,7 +23,7 @@ CAPABILITIES = """
     standard_webhooks secrets schedule jitter_percent dead_letter pause_route hold
     memory spool per_user refresh_on_401 query allow_empty_segments rewrite_location:false
     methods:any methods:idempotent_or_keyed format:json postgresql lease
-    verify found absent settle_after check
+    verify found absent settle_after check stream commit_after keep_alive
 """
 
 

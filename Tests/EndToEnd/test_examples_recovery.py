@@ -200,6 +200,19 @@ class Verify(ExampleTest):
         self.assertEqual((got.status, methods), (502, ["POST", "GET", "GET", "GET"]))
 
 
+class EventStream(ExampleTest):
+    HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    EVENT = b"9\r\ndata: a\n\n\r\n"
+
+    def test_a_stream_that_breaks_off_before_its_first_event_comes_from_the_second_upstream(self):
+        relay = self.example("event-stream")
+        self.first.on("/tokens", Close(self.HEAD))
+        self.second.on("/tokens", self.HEAD + self.EVENT + b"0\r\n\r\n")
+        got = relay.curl("/r/chat/tokens")
+        self.assertEqual((got.body, got["Waystation-Attempts"]), (b"data: a\n\n", "2"))
+        self.assertEqual(relay.job(got)["attempts"][0]["kind"], "http_response_incomplete")
+
+
 class Backoff(ExampleTest):
     def setUp(self):
         super().setUp()

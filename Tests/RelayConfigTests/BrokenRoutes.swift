@@ -166,9 +166,8 @@ let brokenRoutes = BrokenRow.rows(
       2:37: error: "matches" is not available in this version: remove it  [/routes/r/success/fail/0]
     route "success": {"inspect_limit": "1GiB"}
       2:30: error: expected a size from 1B to 64MiB, such as "16MiB"  [/routes/r/success/inspect_limit]
-    route "response": {"redirects": "return", "expect": "xml", "stream": {}}
+    route "response": {"redirects": "return", "expect": "xml"}
       2:47: error: expected "json"  [/routes/r/response/expect]
-      2:54: error: "stream" is not available in this version: remove it  [/routes/r/response]
     route "circuit_breaker": {"failure_ratio": 0}, "rate_limit": {}
       2:38: error: expected a number from 0.01 to 1.0  [/routes/r/circuit_breaker/failure_ratio]
       2:56: error: "max_requests" is missing  [/routes/r/rate_limit]

@@ -64,7 +64,7 @@ struct PassThroughTests {
         "response": [
             "unwrap": "ordinary", "expectsJSON": "asked of the content", "empty": "asked of the content",
             "redirects": "a redirect that is followed is promoted", "keepsLastGood": "ordinary",
-            "locationPrefix": "an answer with such a field is promoted",
+            "locationPrefix": "an answer with such a field is promoted", "stream": "ordinary",
         ],
         "limits": [
             "head": "smaller than a plain head: ordinary",

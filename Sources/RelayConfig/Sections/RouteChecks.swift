@@ -39,6 +39,7 @@ struct RouteCheck {
         checkRepeats(&reading)
         checkKeptAnswers(&reading)
         checkVerification(&reading)
+        checkStreams(&reading)
         if policy.neverFails, isDurable {
             reading.error(
                 "a route that keeps its requests cannot promise their callers an answer",

@@ -56,7 +56,9 @@ extension ConfigurationTable {
                     + "upstreams become paths of the relay, /r/ROUTE/..., so that whoever follows them comes back "
                     + "through the route. What they lead to elsewhere is left as it is."
             }
-            Field.reserved("stream")
+            Field("stream", stream.kind, \.stream) {
+                "The treatment of successful answers that stream to their callers; without the key each is passed on as it comes."
+            }
         }
     }
 

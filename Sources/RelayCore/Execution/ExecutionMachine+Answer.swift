@@ -34,11 +34,18 @@ extension ExecutionMachine {
             let limit = min(LastGoodAnswers.answerLimit, limit)
             // An answer that is too large to be kept passes through, as it would without the cache.
             if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
-            return Collecting(inbound: inbound, limit: limit, passesThrough: source.length == nil)
+            return Collecting(
+                inbound: inbound,
+                limit: limit,
+                beyond: source.length == nil ? .passesThrough : .fails
+            )
         }
         guard let length = source.length, length <= ResponseJudge.collectLimit,
             program != nil || context.route.mendsBrokenBody(of: status)
-        else { return nil }
+        else {
+            let isHeld = context.route.holdsHeads && context.route.policy.success.statuses.contains(status)
+            return isHeld ? Collecting(inbound: inbound, limit: limit, beyond: .heldHead) : nil
+        }
         return Collecting(inbound: inbound, limit: Int(ResponseJudge.collectLimit))
     }
 

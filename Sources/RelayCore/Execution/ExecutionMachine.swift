@@ -102,8 +102,14 @@ package struct ExecutionMachine: Sendable {
         package var limit: Int
         /// The key that sets the limit, for messages.
         package var key: StaticString = "limits.max_response_body"
-        /// Whether a body larger than that passes through instead of being a failure.
-        package var passesThrough = false
+        /// The treatment of a body that is larger.
+        package var beyond = Beyond.fails
+
+        package enum Beyond: Sendable {
+            case fails, passesThrough
+            /// The head waits for the beginning alone, as the route says.
+            case heldHead
+        }
     }
 
     /// A request that is answered in the upstream's stead and kept.

@@ -16,6 +16,8 @@ package struct RouteAccount: Sendable {
     package private(set) var recoveries: [RecoveryName: UInt64] = [:]
     /// How often the upstream was asked what became of a request, by what it said.
     package private(set) var lookUps: [LookUp: UInt64] = [:]
+    /// How often the head of a streamed answer was held back, by what ended that.
+    package internal(set) var releases: [HeadRelease: UInt64] = [:]
     /// How often each upstream's breaker has opened, or closed.
     package private(set) var breakerMoves: [BreakerMove: UInt64] = [:]
     /// How often each rule, and each part of the route's traffic, that only tells would have acted.

@@ -178,6 +178,9 @@ package final class RouteMeter: Sendable {
         )
     }
 
+    /// The head of a streamed answer was held back until then.
+    func released(_ end: HeadRelease) { account.withLock { $0.releases[end, default: 0] &+= 1 } }
+
     package func count(_ change: BreakerChange) { account.withLock { $0.count(change) } }
 }
 

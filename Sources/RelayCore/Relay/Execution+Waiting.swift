@@ -64,6 +64,7 @@ extension Execution {
     @inline(never)
     private func collect(_ collecting: ExecutionMachine.Collecting) async {
         guard case .stream(let content) = collecting.inbound.response.body else { return }
+        if collecting.beyond == .heldHead { return await hold(content, collecting.inbound) }
         content.bound(by: hardDeadline)
         let half = boundingHalf(content, limit: collecting.limit)
         let limit = half ?? collecting.limit
@@ -73,7 +74,7 @@ extension Execution {
         let source: any BodySource =
             content.length == nil ? PacedBody(content, timeouts, ports.time) : content
         do throws(Failure) {
-            guard collecting.passesThrough else {
+            guard collecting.beyond == .passesThrough else {
                 let bytes = try await Body.stream(source).collect(limit: limit, key: collecting.key)
                 reservation?.shrink(to: bytes.count)
                 machine.contentMoved(for: began.duration(to: ports.time.now()))

@@ -10,7 +10,7 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
         switch self {
         case .preparation: "the route wraps, signs or verifies its requests"
         case .edits: "the route edits a field that frames messages, or a secret of its query was not read"
-        case .content: "the route unwraps or decodes the content of answers"
+        case .content: "the route unwraps or decodes the content of answers, or minds how they stream"
         case .keeping: "the route keeps requests or answers"
         case .constrained:
             "the network is constrained, and the route has an upstream for that, or requests are not sent then as ever"

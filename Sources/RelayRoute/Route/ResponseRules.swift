@@ -161,6 +161,9 @@ public struct ResponseRules: Sendable, Equatable {
     /// Those that lead below an upstream's base are rewritten to begin there.
     package var locationPrefix: String?
 
+    /// The treatment of answers that stream; nil passes each on as it comes.
+    package var stream: StreamRules?
+
     /// The treatment of a 3xx answer with a `Location`.
     public enum Redirects: String, CaseIterable, Sendable {
         /// It is an answer like any other: a failure of the class `3xx` unless `success` lists it.

@@ -19,6 +19,8 @@ package final class Route: Sendable {
     package let mindsNetwork: Bool
     /// Whether an upstream is left alone for a while after it failed.
     package let hasCooldowns: Bool
+    /// Whether answers that stream are looked at as they come.
+    package let holdsHeads: Bool
     /// Whether a rule answers with the last good answer.
     package let answersStale: Bool
     /// Whether a rule that responds keeps the request.
@@ -47,6 +49,7 @@ package final class Route: Sendable {
         self.policy = policy
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         mindsNetwork = constrainedUpstream != nil || policy.constrained != .send
+        holdsHeads = policy.response.stream != nil
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         let acting = policy.recovery.filter { !$0.reports }
         answersStale = acting.contains { if case .respondStale = $0.action { true } else { false } }
@@ -68,9 +71,7 @@ package final class Route: Sendable {
         inspected =
             policy.success.fail.map(\.check.pointer) + policy.success.require.map(\.pointer)
             + [policy.response.unwrap].compactMap(\.self)
-        inspectsBody =
-            policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
-            || policy.response.expectsJSON || policy.response.empty == .error
+        inspectsBody = policy.inspectsBody
     }
 
     /// The same route with the secrets its requests carry.
@@ -153,6 +154,12 @@ public struct RoutePolicy: Sendable {
 }
 
 extension RoutePolicy {
+    /// Whether an answer's body has to be in memory before it can be judged or changed.
+    package var inspectsBody: Bool {
+        apiError != nil || success.inspectsBody || response.unwrap != nil || response.expectsJSON
+            || response.empty == .error
+    }
+
     /// Where rules lead after a failure of that kind that was never sent, as indices.
     fileprivate func failovers(after kind: FailureKind) -> [Int] {
         let refused = Failure(kind, sent: .neverSent, "")

@@ -23,6 +23,8 @@ struct Answer {
         var accepted: AcceptedAnswer?
         /// Values are free of control bytes.
         var fields: [(name: StaticString, value: String)] = []
+        /// Whether the relay itself is its source; nobody knows yet where content is to follow of which it knows nothing.
+        var hasSource = true
         /// The caches that may keep it, and for how long (RFC 9111).
         var cache: StaticString = "no-store"
     }

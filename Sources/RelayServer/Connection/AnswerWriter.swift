@@ -25,7 +25,7 @@ struct AnswerWriter {
         }
         output.append("Cache-Control: ")
         output.append(own.cache)
-        output.append("\r\nWaystation-Source: relay\r\n")
+        output.append(own.hasSource ? "\r\nWaystation-Source: relay\r\n" : "\r\n")
         own.accepted?.append(to: &output)
         for field in own.fields { HeadWriter.appendField(field.name, field.value, to: &output) }
         append(framing, to: &output)

@@ -145,7 +145,7 @@ extension Connection {
             streaming.source.cancel()
         } catch {
             if phase != .closed { answerEnded(error.kind == .cancelled ? .unwanted : .broke(error)) }
-            abort()
+            if error.kind == .cancelled || !tellBreak(error, in: streaming) { abort() }
         }
     }
 

@@ -58,6 +58,7 @@ extension Connection: AnswerReceiver {
         )
         request.run = run
         countOrdinary(admission)
+        if admission.route.holdsHeads, request.keepAlive != nil { return spawn() }
         switch run.begin(self) {
         case .sent: break
         case .waits: spawn()

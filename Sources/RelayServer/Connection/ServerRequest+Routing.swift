@@ -80,7 +80,12 @@ extension ServerRequest {
     func serve(on connection: Connection) async {
         if case .stream(let jobs) = purpose { return await jobs.serve() }
         if let run {
-            if !run.isOver { streaming = write(await run.finish(), on: connection) }
+            if !run.isOver {
+                let comments = keepAlive.map { connection.sendComments(every: $0, to: self) }
+                let outcome = await run.finish()
+                comments?.cancel()
+                streaming = write(outcome, on: connection)
+            }
         } else if !isAnswered {
             let answer: Answer
             do throws(Problem) {
@@ -115,7 +120,10 @@ extension ServerRequest {
             connection.streamBegins(admission.state, to: admission.caller, isEndless: true)
             isTold = true
         }
-        let streaming = connection.write(answer, isHead: head.method == .head)
+        let streaming =
+            isKeptAlive
+            ? connection.writeContent(answer, of: outcome, admission)
+            : connection.write(answer, isHead: head.method == .head)
         if streaming == nil {
             connection.streamEnds()
         } else if isShared, !isTold {

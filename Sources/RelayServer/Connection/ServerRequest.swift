@@ -32,6 +32,8 @@ final class ServerRequest {
     @safe @exclusivity(unchecked) var keeping: PromptAcceptance?
     /// Whether its answer is composed.
     @safe @exclusivity(unchecked) var isAnswered = false
+    /// Whether a head went out before there was an answer.
+    @safe @exclusivity(unchecked) var isKeptAlive = false
     /// Which answer it is whose content follows its head; 0 of none.
     @safe @exclusivity(unchecked) var streamSerial = 0
     /// The part of the answer that has to be waited for.

@@ -88,6 +88,15 @@ extension Metric {
         do:
             "Many are unclear: see what it answers, waystation explain JOB, and mend found, absent or settle_after."
     )
+    package static let streamHeads = Metric(
+        "waystation_stream_heads",
+        .counter,
+        ["route", "result"],
+        "Heads of streamed answers that were held back (response.stream.commit_after), by what ended that: the event, bytes or "
+            + "time it names, an answer that was whole by then, or a failure.",
+        do:
+            "Many failed: the upstream stalls behind its head, see waystation explain JOB. Many by time: it is slow to begin."
+    )
     package static let budgetExhausted = Metric(
         "waystation_retry_budget_exhausted",
         .counter,
@@ -166,7 +175,7 @@ extension Metric {
         recoveries, wouldHave,
         retryDelay,
         budgetExhausted,
-        verifications,
+        verifications, streamHeads,
         retriesInFlight, retriesLeft, slotsLeft, paused, closed,
         ordinary, promoted,
     ]

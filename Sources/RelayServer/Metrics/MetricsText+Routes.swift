@@ -52,6 +52,11 @@ extension MetricsText {
                 add(.verifications, [name, word.rawValue], figures.account.lookUps[word] ?? 0)
             }
         }
+        if entry.route.policy.response.stream?.commit != nil {
+            for word in HeadRelease.allCases {
+                add(.streamHeads, [name, word.rawValue], figures.account.releases[word] ?? 0)
+            }
+        }
         add(.budgetExhausted, [name], figures.account.budgetSpent)
         for (reason, count) in entry.state.meter.ordinary { add(.ordinary, [name, reason.rawValue], count) }
         for (reason, count) in entry.state.meter.promoted { add(.promoted, [name, reason.rawValue], count) }
