@@ -238,7 +238,10 @@ class EventStreams(RelayTest):
         eventually(lambda: self.relay.status()["in_flight"] == 0, "no request is in flight")
 
     def test_who_waits_for_an_event_stream_is_sent_comments(self):
-        got = self.get("live", pieces(SSE, end=None), pieces(SSE, b"\xef\xbb\xbfdata: 2\n\n"), fields=EVENTS)
+        self.upstream.on("/x", pieces(SSE, end=None), pieces(SSE, b"\xef\xbb\xbfdata: 2\n\n"), answer(200, "on"))
+        with self.relay.caller() as caller:
+            got = caller.ask("GET", "/r/live/x", EVENTS)
+            self.assertEqual(caller.ask("GET", "/r/live/x").body, b"on", "on the same connection")
         self.assertEqual((got.status, got["Content-Type"], got["Waystation-Source"]), (200, "text/event-stream", None))
         comments, end = got.body[:-9], got.body[-9:]
         self.assertEqual(end, b"data: 2\n\n", "no byte order mark in the middle")
