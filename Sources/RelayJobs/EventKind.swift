@@ -25,8 +25,10 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         """
     case jobLookedUp = """
         job.looked_up
-        The upstream was asked what became of an attempt, of a kept job or of a request that waits.
-        Data: attempt, status, kind, detail, rule, wait_ms and look_up: found, absent or unclear.
+        The upstream was asked what became of an attempt, of a kept job or of a request that waits, or has begun an \
+        operation for it.
+        Data: attempt, status, kind, detail, rule, wait_ms and look_up: found, absent or unclear; of an operation running, \
+        done, failed, gone or unanswered.
         """
     case jobRecovered = """
         job.recovered

@@ -17,15 +17,17 @@ package struct JobHistory: Sendable {
     /// Whether an attempt of an earlier life may have been carried out that the route would not repeat.
     package var isInDoubt = false
     /// The attempt that the upstream is to be asked about before anything else; nil where there is none.
-    package private(set) var doubt: Doubt? {
-        get { doubts.first }
-        set { doubts = newValue.map { [$0] } ?? [] }
-    }
+    package var doubt: Doubt? { open.first?.doubt }
+    /// The operation that the upstream has begun for it and that is not over; nil where there is none.
+    package var operation: BegunOperation? { open.first?.operation }
+    /// The names of upstreams that may have carried it out, and have not said since that they have not; empty for one that
+    /// nobody knows.
+    package var unsettled: [String] { open.first?.unsettled ?? [] }
     /// Where its attempts go on record before they are sent; nil where nobody keeps them.
     package var log: (any AttemptLog)?
 
-    /// One at most: most histories have none, and an array takes a word then.
-    private var doubts: [Doubt] = []
+    /// The questions that its earlier attempts leave open; one at most: most histories have none, and an array takes a word then.
+    private var open: [OpenQuestions] = []
 
     /// How often each rule has fetched a credential that nobody has refused for good since.
     private var refreshes: [String: Int] = [:]
@@ -40,7 +42,7 @@ package struct JobHistory: Sendable {
         }
         for held in attempt.heldBack where held.reason.isReport { ruleUses[held.rule, default: 0] += 1 }
         wasInterrupted = attempt.failure?.kind == .interrupted
-        count(lookUp: attempt)
+        if !count(look: attempt) { count(lookUp: attempt) }
         guard attempt.failure?.kind == .credentialsFailed else { return }
         // The job waits until the upstream takes a credential, and may fetch another then.
         for (rule, uses) in refreshes { ruleUses[rule, default: 0] -= uses }
@@ -50,28 +52,94 @@ package struct JobHistory: Sendable {
     /// A job begins that was left in doubt in an earlier life.
     package mutating func beginsInDoubt() {
         isInDoubt = true
-        doubt = Doubt(
-            Failure(
-                .interrupted,
-                sent: .unknown,
-                "an earlier life of the job left it open whether it was carried out"
-            ),
-            upstream: nil,
-            isEarlier: true
-        )
+        change { open in
+            open.doubt = Doubt(
+                Failure(
+                    .interrupted,
+                    sent: .unknown,
+                    "an earlier life of the job left it open whether it was carried out"
+                ),
+                upstream: nil,
+                isEarlier: true
+            )
+            if open.unsettled.isEmpty { open.unsettled = [""] }
+        }
+    }
+
+    /// Takes an attempt of an earlier life into account, of which only a doubt is left.
+    package mutating func count(earlier attempt: Attempt) {
+        guard isInDoubt else { return }
+        change { open in
+            open.settle(attempt)
+            open.doubt?.upstream = open.unsettled.last
+        }
+    }
+
+    /// Takes note of an attempt that has begun an operation, or of a look at one.
+    ///
+    /// - Returns: whether it was one.
+    private mutating func count(look attempt: Attempt) -> Bool {
+        if case .follow(_, let reference)? = attempt.next {
+            change { open in
+                open.doubt = nil
+                if let reference { open.operation = BegunOperation(reference, attempt) }
+                open.operation?.trouble = attempt.failure
+            }
+            return true
+        }
+        guard operation != nil else { return false }
+        // As long as it goes on only looks are taken, of which a crash has cut one off.
+        if wasInterrupted {
+            wasInterrupted = false
+            return true
+        }
+        change { $0.operation = nil }
+        return attempt.lookUp != nil
     }
 
     private mutating func count(lookUp attempt: Attempt) {
         let goesOn = if case .verify? = attempt.next { true } else { false }
         guard attempt.lookUp == nil else {
-            if goesOn { doubt?.asked(attempt.failure) } else { doubt = nil }
+            change { open in
+                open.settle(attempt)
+                if goesOn { open.doubt?.asked(attempt.failure) } else { open.doubt = nil }
+            }
             return
         }
         // While a doubt is open only a question is sent: a crash has cut that off, whatever the claim had put on record.
         if doubt?.isEarlier == false, wasInterrupted { return }
-        doubt = nil
-        if wasInterrupted || goesOn, let failure = attempt.failure {
-            doubt = Doubt(failure, upstream: attempt.upstream)
+        guard attempt.sent.mayHaveActed || !open.isEmpty else { return }
+        let failure = wasInterrupted || goesOn ? attempt.failure : nil
+        let endedAt =
+            wasInterrupted ? nil : attempt.beganAt &+ attempt.duration.saturatedNanoseconds / 1_000_000
+        change { open in
+            open.settle(attempt)
+            open.doubt = failure.map { Doubt($0, upstream: attempt.upstream, endedAt: endedAt) }
+        }
+    }
+
+    private mutating func change(_ change: (inout OpenQuestions) -> Void) {
+        var now = open.first ?? OpenQuestions()
+        change(&now)
+        open = [now]
+    }
+}
+
+/// The questions that earlier attempts leave open.
+private struct OpenQuestions: Sendable {
+    var doubt: Doubt?
+    var operation: BegunOperation?
+    var unsettled: [String] = []
+
+    /// Takes note of what the attempt says of its upstream.
+    mutating func settle(_ attempt: Attempt) {
+        if attempt.lookUp == .absent {
+            // One that was not sent the request knows of all who were.
+            let isOther = !unsettled.contains(attempt.upstream)
+            unsettled.removeAll { isOther || $0 == attempt.upstream }
+        } else if attempt.lookUp == nil, attempt.failure?.sent.mayHaveActed == true {
+            unsettled.removeAll { $0.isEmpty || $0 == attempt.upstream }
+            unsettled.append(attempt.upstream)
         }
     }
 }

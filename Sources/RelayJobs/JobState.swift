@@ -69,6 +69,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
     case networkConstrained = 11
     case routeRemoved = 12
     case routeClosed = 13
+    case following = 14
 
     /// The word of the API, the commands and the journal.
     package var name: String {
@@ -86,6 +87,7 @@ package enum WaitReason: UInt8, CaseIterable, Sendable {
         case .networkConstrained: "network_constrained"
         case .routeRemoved: "route_removed"
         case .routeClosed: "route_closed"
+        case .following: "following"
         }
     }
 }

@@ -116,7 +116,7 @@ extension Attempt.Next {
     /// A `retry`'s, or that before a question.
     fileprivate var wait: Duration? {
         switch self {
-        case .retry(let wait), .verify(let wait): wait
+        case .retry(let wait), .verify(let wait), .follow(let wait, _): wait
         default: nil
         }
     }
@@ -125,6 +125,7 @@ extension Attempt.Next {
     fileprivate var target: String? {
         switch self {
         case .failover(let upstream): upstream
+        case .follow(_, let address): address
         case .respond(let source), .respondAndKeep(let source): source.rawValue
         case .retry, .refreshCredentials, .quickRecovery, .verify, .fail, .deadLetter, .pauseRoute, .hold: nil
         }
@@ -135,6 +136,7 @@ extension Attempt.Next {
         switch name {
         case "retry": self = .retry(after: wait ?? .zero)
         case "verify": self = .verify(after: wait ?? .zero)
+        case "follow": self = .follow(after: wait ?? .zero, at: target)
         case "failover": self = .failover(to: target)
         case "respond", "respond_and_keep":
             guard let source = target.flatMap(StandIn.init(rawValue:)) else { return nil }

@@ -213,6 +213,29 @@ class EventStream(ExampleTest):
         self.assertEqual(relay.job(got)["attempts"][0]["kind"], "http_response_incomplete")
 
 
+class Follow(ExampleTest):
+    def render(self, *steps):
+        """The end of a rendering whose operation answers so, and what the upstream was asked."""
+        self.first.on("/renders", answer(202, "{}", ("Operation-Location", "/operations/1")))
+        self.first.on("/operations/1", *steps)
+        self.first.on("/rendered/1", answer(200, "a film"))
+        got = self.relay.curl("/r/render/renders", "--json", "{}")
+        return got, [len(self.first.seen(path)) for path in ("/renders", "/operations/1", "/rendered/1")]
+
+    def setUp(self):
+        super().setUp()
+        self.relay = self.example("follow")
+
+    def test_the_result_of_the_operation_is_the_answer(self):
+        done = as_json(200, '{"status": "Succeeded", "resourceLocation": "/rendered/1"}')
+        got, asked = self.render(as_json(200, '{"status": "Running"}'), answer(503), done)
+        self.assertEqual((got.status, got["Waystation-Source"], asked), (200, "followed", [1, 3, 1]))
+
+    def test_an_operation_that_fails_is_a_failure_and_not_begun_again(self):
+        got, asked = self.render(as_json(200, '{"status": "Failed"}'))
+        self.assertEqual((got.status, got["Waystation-Source"], asked), (502, "relay", [1, 1, 0]))
+
+
 class Backoff(ExampleTest):
     def setUp(self):
         super().setUp()

@@ -24,7 +24,8 @@ struct AttemptRecordTests {
         failed.rule = "other"
         let nexts: [Attempt.Next] = [
             .retry(after: .seconds(5)), .refreshCredentials, .failover(to: "us"), .respond(.stale),
-            .quickRecovery, .verify(after: .seconds(2)), .fail, .deadLetter, .pauseRoute, .hold,
+            .quickRecovery, .verify(after: .seconds(2)), .follow(after: .seconds(3), at: "/a?b#"),
+            .follow(after: .seconds(4), at: nil), .fail, .deadLetter, .pauseRoute, .hold,
         ]
         let attempts = nexts.map { next in
             var attempt = failed

@@ -72,6 +72,7 @@ class Scene:
         self.upstream.on("/stock/items", answer(500, b"broken"))
         self.upstream.on("/hooks/a", answer(410, HOSTILE, ("Content-Type", "text/html")))
         self.upstream.on("/hooks/cut", Close())
+        self.upstream.on("/hooks/begun", answer(202, "", ("Location", "/good?token=1")))
         self.upstream.on("/hooks/page", as_html("<script>window.hacked = 1; document.title = 'hacked'</script>"))
         self.upstream.on("/token", as_json(401, '{"error": "invalid_client"}'))
         base = self.upstream.url
@@ -95,7 +96,7 @@ class Scene:
             "login": route(base, auth=secret),
             "quiet": route(base, verify={
                 "request": {"path": "good?of={job.id}"}, "found": {"status": ["200"]}, "absent": {"status": ["404"]},
-                "settle_after": "10ms"}),
+                "settle_after": "10ms"}, follow={"interval": "20ms"}),
             "flood": route(f"http://127.0.0.1:{refused_port()}/", **UNBOUNDED, recovery=[
                 {"name": "often", "on": ["connection"], "retry": {"max_attempts": 10, "backoff": fixed("1ms")}}]),
         }

@@ -115,6 +115,11 @@ class Shown(PageTest):
         told = self.check(asked)
         self.assertIn("look-up 2", told)
         self.assertIn("succeeded: answered 200, found by asking the upstream", told)
+        begun = scene.keep("quiet", "hooks/begun", 1)[0]
+        eventually(lambda: scene.job(begun)["state"] == "succeeded", "the operation of the job is over")
+        told = self.check(begun)
+        self.assertIn("look at /good in 20", told)
+        self.assertIn("succeeded: answered 200, at the end of its operation", told)
         api("POST", "/v1/routes/quiet/pause", {"reason": "maintenance", "for": "2h"})
         paused = scene.keep("quiet", "good", 1)[0]
         self.assertIn("Why it waits: route_paused.", self.check(paused))

@@ -81,7 +81,7 @@ struct BrokenConfigurationTests {
     @Test(
         "Each gets every message it should, with its place and the fix",
         arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
-            + brokenVerification + brokenStreams + brokenDurable + brokenHints + brokenClosed
+            + brokenVerification + brokenFollowing + brokenStreams + brokenDurable + brokenHints + brokenClosed
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -100,7 +100,7 @@ struct BrokenConfigurationTests {
     @Test("Every place points at the JSON it names")
     func pointers() throws {
         for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenVerification
-            + brokenStreams
+            + brokenFollowing + brokenStreams
             + brokenDurable + brokenClosed
         {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value

@@ -219,7 +219,7 @@ extension ExecutionMachine {
         case .end(.answered(let response, let source)):
             "answered \(response.status.rawValue) \(source.rawValue)"
         case .end(.failed(let failure)): "failed \(failure.kind) \(failure.sent)"
-        case .end(.undelivered): delivery(reservation: nil).words
+        case .end(.undelivered), .end(.follows): delivery(reservation: nil).words
         }
     }
 }

@@ -38,6 +38,7 @@ struct PassThroughTests {
         "lightRequest": "for a constrained network, which makes it ordinary",
         "neverFails": "for failures, which are promoted",
         "verifications": "ordinary",
+        "followings": "ordinary",
     ]
 
     /// The same of the parts of those that are compiled, or make an ordinary request by one part alone.

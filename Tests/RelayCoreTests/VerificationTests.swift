@@ -168,6 +168,60 @@ struct VerificationTests {
         #expect(bench.transport.sent[1].target == "/api/c/k%201/\(id)/test?o=7%268&n=12")
     }
 
+    @Test(
+        "A failing answer that comes as a stream is what its caller gets where the question comes to nothing"
+    )
+    func streamed() async {
+        let route = asking {
+            $0.success.statuses = StatusSet(codes: [201])
+            $0.verification?.attempts = 1
+        }
+        for length in [UInt64?.none, 3] {
+            let bench = Bench([.stream(PieceBody([Array("why".utf8)], length: length)), .answer(503)])
+            let outcome = await bench.perform(.post, on: route, body: order)
+            #expect(outcome.failure?.status == 200 && outcome.answer?.status == 200)
+            guard case .bytes(let bytes)? = outcome.answer?.body else {
+                Issue.record("the answer has no content")
+                continue
+            }
+            #expect(String(decoding: bytes, as: UTF8.self) == "why")
+        }
+        let pieces = PieceBody(Array(repeating: Array(repeating: 1, count: 100_000), count: 3))
+        let large = Bench([.stream(pieces), .answer(503)])
+        let outcome = await large.perform(.post, on: route, body: order)
+        #expect(outcome.answer == nil && pieces.isCancelled)
+        #expect(
+            outcome.failure?.detail.hasSuffix("was given up to ask what became of the request (verify)")
+                == true
+        )
+    }
+
+    @Test(
+        "An upstream's word that it has nothing says so of what went there, and of all where it is named for that"
+    )
+    func elsewhere() async {
+        func route(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
+            asking {
+                $0.recovery = [rule("other", ["any"], .failover(upstream: 1, methods: .any))]
+                $0.verification?.attempts = 1
+                change(&$0)
+            }
+        }
+        let steps = [lost, .answer(503), lost, absent]
+        let bench = Bench(steps)
+        let outcome = await bench.perform(.post, on: route(), body: order)
+        #expect(bench.transport.sent.map(\.upstream.name) == ["one", "one", "two", "two"])
+        #expect(outcome.failure?.sent == .unknown)
+        let named = await Bench(steps).perform(
+            .post,
+            on: route { $0.verification?.upstream = 1 },
+            body: order
+        )
+        #expect(named.failure?.sent == .refused)
+        let both = await Bench([lost, absent, lost, absent]).perform(.post, on: route(), body: order)
+        #expect(both.failure?.sent == .refused)
+    }
+
     @Test("A request without time for the wait is not asked about, which its timeline says")
     func deadline() async {
         let bench = Bench([lost])
@@ -226,6 +280,80 @@ struct KeptVerificationTests {
         #expect(
             await found.deliver(.post, on: route, crashed(), body: order).words == "succeeded 200 verified"
         )
+    }
+
+    @Test("A job that an operator has sent at once waits until the upstream can show what it did")
+    func hurried() async {
+        let bench = Bench([lost, found], mode: .manual)
+        let route = asking { $0.verification?.settleAfter = .seconds(300) }
+        var history = JobHistory()
+        history = history.carried(await bench.deliver(.post, on: route, history, body: order))
+        bench.time.advance(by: .seconds(100))
+        #expect(await bench.deliver(.post, on: route, history, body: order).words == "retry 200.0 seconds")
+        #expect(bench.transport.sent.count == 1)
+        bench.time.advance(by: .seconds(200))
+        #expect(
+            await bench.deliver(.post, on: route, history, body: order).words == "succeeded 200 verified"
+        )
+        // Of another life nobody knows when it ended.
+        var replayed = JobHistory()
+        replayed.beginsInDoubt()
+        let again = Bench([found])
+        #expect(
+            await again.deliver(.post, on: route, replayed, body: order).words == "succeeded 200 verified"
+        )
+        #expect(again.time.waits == [.seconds(300)])
+    }
+
+    @Test("A kept job that went to two upstreams is in doubt until both have said that they have nothing")
+    func twoUpstreams() async {
+        let route = asking { $0.recovery = [] }
+        for isAbsent in [true, false] {
+            var history = JobHistory()
+            history.isInDoubt = true
+            for (number, upstream) in ["one", "two"].enumerated() {
+                var attempt = Attempt(number: number * 2 + 1, upstream: upstream, beganAt: 1)
+                attempt.failure = Failure(.httpResponseTimeout, sent: .unknown, "")
+                attempt.next = .verify(after: .seconds(1))
+                history.attempts += 1
+                history.count(attempt)
+                guard number == 0 else { continue }
+                var asked = Attempt(number: 2, upstream: upstream, beganAt: 1)
+                asked.lookUp = isAbsent ? .absent : .unclear
+                asked.next = .failover(to: "two")
+                history.attempts += 1
+                history.count(asked)
+            }
+            #expect(history.unsettled == (isAbsent ? ["two"] : ["one", "two"]))
+            let bench = Bench([absent])
+            let run = await bench.deliver(.post, on: route, history, body: order)
+            #expect(bench.transport.sent.map(\.upstream.name) == ["two"])
+            #expect(run.isSettled == isAbsent)
+            #expect(run.words == (isAbsent ? "dead exhausted" : "dead outcome_unknown"))
+        }
+    }
+
+    @Test(
+        "A job that another life left with two upstreams asks the last, whose word settles no more than its own"
+    )
+    func earlierLife() async {
+        func history(_ upstreams: [String]) -> JobHistory {
+            var history = JobHistory()
+            history.beginsInDoubt()
+            for (index, upstream) in upstreams.enumerated() {
+                var attempt = Attempt(number: index + 1, upstream: upstream, beganAt: 1)
+                attempt.failure = Failure(.httpResponseTimeout, sent: .unknown, "")
+                history.attempts += 1
+                history.count(earlier: attempt)
+            }
+            return history
+        }
+        for (upstreams, isSettled) in [(["two"], true), (["one", "two"], false)] {
+            let bench = Bench([absent, .answer(409)])
+            let run = await bench.deliver(.post, on: asking(), history(upstreams), body: order)
+            #expect(bench.transport.sent.map(\.upstream.name) == ["two", "one"])
+            #expect(run.isSettled == isSettled)
+        }
     }
 
     @Test("Where the upstream does not say, it stays in doubt after a crash as ever")
@@ -318,6 +446,7 @@ struct KeptVerificationTests {
             var history = JobHistory()
             if steps.count == 2 {
                 history = history.carried(await bench.deliver(.post, on: asking(), history, body: order))
+                bench.time.advance(by: .seconds(1))
             }
             let before = history
             let task = Task { await bench.deliver(.post, on: asking(), before, body: order) }
@@ -327,6 +456,7 @@ struct KeptVerificationTests {
             #expect(run.words == (steps.count == 1 ? "retry 1.0 seconds" : "back now"))
             history = history.carried(run)
             let next = Bench([found])
+            next.time.advance(by: .seconds(1))
             #expect(
                 await next.deliver(.post, on: asking(), history, body: order).words
                     == "succeeded 200 verified"

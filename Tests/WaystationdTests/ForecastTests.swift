@@ -210,6 +210,26 @@ struct ForecastTests {
         )
     }
 
+    @Test("A 202 begins an operation, and its looks meet the words after it", arguments: [false, true])
+    func follows(isKept: Bool) throws {
+        func answer(_ status: Status) -> Imagined {
+            Imagined(word: "\(status.rawValue)", end: .answer(status, fields: [], body: []))
+        }
+        for place in [nil, Following.Locator.pointer(pointer("/links/self"))] {
+            let route = makeRoute {
+                $0.following = Following()
+                $0.following?.location = place
+            }
+            let series = ImaginedSeries([answer(202), answer(202), answer(503), .good])
+            var plan = ForecastPlan(route, series, wall: 1_800_000_000_000)
+            (plan.method, plan.isKept) = (.post, isKept)
+            let told = try #require(Forecast(plan)).shortest
+            #expect(told.attempts.map(\.lookUp) == [nil, .unanswered, .done])
+            #expect(told.length == .seconds(6))
+            #expect(isKept ? told.job?.machine.state == .succeeded : told.caller?.source == .followed)
+        }
+    }
+
     /// Holds the attempts against those of the forecast.
     ///
     /// - Returns: how many waits were compared.

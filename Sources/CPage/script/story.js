@@ -92,13 +92,15 @@ function attemptEntry(attempt) {
 
 function decisionText(attempt) {
   const standIn = attempt.next_source || "fallback";
+  const wait = took(attempt.wait_ms || 0);
   const actions = {
-    retry: attempt.wait_ms > 0 ? `retry in ${took(attempt.wait_ms)}` : "retry at once",
+    retry: attempt.wait_ms > 0 ? `retry in ${wait}` : "retry at once",
     refresh_credentials: "refresh the credential and try again",
     failover: `fail over to ${attempt.next_upstream || "another upstream"}`,
     respond: `answer with the ${standIn}`,
     respond_and_keep: `answered with the ${standIn}; the request goes on as a kept job`,
-    quick_recovery: "take it as a success", verify: `ask the upstream in ${took(attempt.wait_ms || 0)} what became of it`, fail: "fail",
+    quick_recovery: "take it as a success", verify: `ask the upstream in ${wait} what became of it`,
+    follow: `look at ${attempt.operation || "it"} in ${wait}`,
   };
   return (attempt.rule ? `rule "${attempt.rule}": ` : "") + (actions[attempt.next] || spaced(attempt.next));
 }
@@ -114,13 +116,15 @@ const metNoRule = attempt =>
   Boolean(attempt?.kind && !/^(cancelled|client_gone|http_request_error|preparation)$/.test(attempt.kind)
   && !attempt.rule && !attempt.next && !(attempt.held_back || []).length);
 
+const REMARKS = { upstream: "", verified: ", found by asking the upstream", followed: ", at the end of its operation",
+  begun: ", and its operation goes on" };
+
 function nowEntry(job) {
   if (isOver(job)) {
     const failure = job.last_failure
       ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
     const status = job.status !== undefined && !failure ? `: answered ${job.status}` : "";
-    const standIn = job.source === "verified" ? ", found by asking the upstream"
-      : job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
+    const standIn = REMARKS[job.source] ?? (job.source ? ` with the ${job.source}` : "");
     const rules = job.end === "exhausted" && metNoRule(job.attempts.at(-1)) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
     return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure,
@@ -177,7 +181,7 @@ function storyCommands(job) {
 function answeredEntries(job) {
   const entries = [];
   if (metNoRule(job.attempts.at(-1))) entries.push({ notes: ["no rule of the route acts on this failure"] });
-  let what = `answered ${job.status ?? "no answer"}${job.source === "verified" ? ", found by asking the upstream" : ""}`, look = "good";
+  let what = `answered ${job.status ?? "no answer"}${REMARKS[job.source] ?? ""}`, look = "good";
   if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
     what += ` with the ${job.outcome}`;
     if (job.kept) what += "; the request goes on as " + (job.kept.job === job.id ? "a kept job" : `the kept job ${job.kept.job}`);

@@ -4,6 +4,10 @@ public enum AnswerSource: String, CaseIterable, Sendable {
     case upstream
     /// The upstream, when it was asked what became of a request in doubt.
     case verified
+    /// The upstream, at the end of the operation that the request had begun.
+    case followed
+    /// The upstream, which has begun an operation that goes on: the request's time was over before the operation was.
+    case begun
     /// A rule of the route, as its fallback.
     case fallback
     /// A rule of the route or the request itself, as a placeholder.
@@ -14,7 +18,12 @@ public enum AnswerSource: String, CaseIterable, Sendable {
 
 extension AnswerSource {
     /// Whether the upstream gave it now, and no stand-in.
-    package var isUpstreams: Bool { self == .upstream || self == .verified }
+    package var isUpstreams: Bool {
+        switch self {
+        case .upstream, .verified, .followed, .begun: true
+        case .fallback, .placeholder, .stale: false
+        }
+    }
 }
 
 /// An answer that stands in for the upstream's.

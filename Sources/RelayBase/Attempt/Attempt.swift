@@ -46,6 +46,8 @@ public struct Attempt: Sendable {
         case quickRecovery
         /// The upstream is asked after that wait what became of it, before anything else.
         case verify(after: Duration)
+        /// The operation that it began at that address of its upstream is looked at after that wait; nil at the one before.
+        indirect case follow(after: Duration, at: String?)
         /// The job ends with its failure, or with the one the strategy gave.
         case fail
         /// The job is given up for an operator to look at.
@@ -67,6 +69,7 @@ public struct Attempt: Sendable {
             case respondAndKeep = "respond_and_keep"
             case quickRecovery = "quick_recovery"
             case verify
+            case follow
             case fail
             case deadLetter = "dead_letter"
             case pauseRoute = "pause_route"
@@ -82,6 +85,7 @@ public struct Attempt: Sendable {
             case .respondAndKeep: .respondAndKeep
             case .quickRecovery: .quickRecovery
             case .verify: .verify
+            case .follow: .follow
             case .fail: .fail
             case .deadLetter: .deadLetter
             case .pauseRoute: .pauseRoute

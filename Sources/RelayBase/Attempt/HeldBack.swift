@@ -35,6 +35,8 @@ public struct HeldBack: Sendable, Equatable {
         case freshTokenRefused(for: Duration)
         /// The upstream was asked as often what became of the request as it may be.
         case lookUpsSpent(Int)
+        /// The upstream has begun an operation, and the rule does not name its end among its failures.
+        case operationBegan
         /// The route has no credential that can be fetched anew.
         case noCredential
         /// The route's retries are as much of its load as they may be.
@@ -95,6 +97,8 @@ public struct HeldBack: Sendable, Equatable {
                 "a fresh token was refused, and no other is fetched for \(DurationText.text(wait))"
             case .lookUpsSpent(let count):
                 "the upstream was asked \(count) time\(count == 1 ? "" : "s") (verify.attempts), and did not say"
+            case .operationBegan:
+                "not repeated: the upstream had begun an operation, and the rule does not name the kind of this failure"
             case .noCredential: "there is no credential to fetch anew"
             case .budgetSpent:
                 "the retries of the route are as much of its load as they may be (retry_budget)"
@@ -136,6 +140,7 @@ extension Attempt.Next {
         case .pauseRoute: "paused the route"
         case .hold: "put it aside"
         case .verify: "asked what became of it"
+        case .follow: "looked at its operation"
         }
     }
 }

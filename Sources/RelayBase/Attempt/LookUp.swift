@@ -1,9 +1,35 @@
-/// An upstream's word when it is asked what became of a request.
+/// An upstream's word when it is asked what became of a request, or of an operation that it has begun.
 public enum LookUp: String, CaseIterable, Sendable {
-    /// It was carried out.
+    /// The request was carried out.
     case found
     /// It was not carried out.
     case absent
-    /// Neither, or it could not be asked.
+    /// Neither, or the upstream could not be asked.
     case unclear
+    /// The operation goes on.
+    case running
+    /// It has come to its end.
+    case done
+    /// It has failed.
+    case failed
+    /// The upstream has it no more, or it takes too long.
+    case gone
+    /// The upstream did not say, or could not be asked.
+    case unanswered
+}
+
+extension Attempt {
+    /// The upstream's word, of an attempt that asked for one or has begun an operation.
+    package var word: LookUp {
+        if let lookUp { return lookUp }
+        if case .follow? = next { return .running }
+        return .unclear
+    }
+}
+
+extension LookUp {
+    /// Those of a request in doubt (`verify`).
+    package static let ofRequests: [LookUp] = [.found, .absent, .unclear]
+    /// Those of an operation (`follow`).
+    package static let ofOperations: [LookUp] = [.running, .done, .failed, .gone, .unanswered]
 }

@@ -14,7 +14,7 @@ package enum OutcomeWord: String, CaseIterable, Sendable {
         }
         self =
             switch source {
-            case .upstream, .verified, nil: .success
+            case .upstream, .verified, .followed, .begun, nil: .success
             case .fallback: .fallback
             case .placeholder: .placeholder
             case .stale: .stale

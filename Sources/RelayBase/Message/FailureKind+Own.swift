@@ -138,6 +138,19 @@ extension FailureKind {
             Causes: A login page or an error with status 200; an interface that has changed.
             Do: Look at the answer; correct the success section of the route.
             """
+        case operationFailed = """
+            operation_failed
+            The upstream's operation has failed.
+            Causes: The upstream could not do what was asked, as it says; see the last look of the attempts.
+            Do: See the last answer; a rule that names operation_failed may send it again.
+            """
+        case operationLost = """
+            operation_lost
+            The end of the upstream's operation cannot be learnt.
+            Causes: The upstream has forgotten the operation (404, 410); it took longer than follow.timeout; its address \
+            is missing, or leads to another origin.
+            Do: Ask the upstream; correct the route's follow.
+            """
         case decoding = """
             decoding
             The answer could not be turned into the value that was asked for.

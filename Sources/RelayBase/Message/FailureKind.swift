@@ -97,6 +97,10 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let networkConstrained = FailureKind(.networkConstrained)
     /// The route is closed at this time, as planned.
     public static let routeClosed = FailureKind(.routeClosed)
+    /// The operation that the upstream had begun for the request has failed.
+    public static let operationFailed = FailureKind(.operationFailed)
+    /// The upstream had begun an operation for the request, and how that ends cannot be learnt.
+    public static let operationLost = FailureKind(.operationLost)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureKind(.credentialsFailed)
     /// The job's time was up.

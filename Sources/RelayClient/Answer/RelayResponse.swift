@@ -15,6 +15,10 @@ public struct RelayResponse: Sendable {
         case upstream
         /// The upstream, when the relay asked it what became of the request, whose own answer was lost.
         case verified
+        /// The upstream, at the end of the operation that the request had begun.
+        case followed
+        /// The upstream, which has begun an operation that goes on: the request's time was over before the operation was.
+        case begun
         /// The route's configured stand-in.
         case fallback
         /// The route's configured placeholder.

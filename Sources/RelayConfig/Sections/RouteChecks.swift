@@ -40,6 +40,7 @@ struct RouteCheck {
         checkKeptAnswers(&reading)
         checkVerification(&reading)
         checkStreams(&reading)
+        checkFollowing(&reading)
         if policy.neverFails, isDurable {
             reading.error(
                 "a route that keeps its requests cannot promise their callers an answer",

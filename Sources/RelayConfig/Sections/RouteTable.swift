@@ -80,6 +80,10 @@ extension ConfigurationTable {
                 "The harmless request that waystation check --online sends to each upstream; without the key it stops "
                     + "when the connection stands. Nothing else sends it."
             }
+            Field("follow", follow.kind, \.policy.following) {
+                "How an operation is followed that the upstream begins, and answers with a 202 before it is over: the job or "
+                    + "request comes to its end with the operation. Without the key a 202 is an answer like any other."
+            }
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
             Field("constrained", constrainedUse, \.self) {
                 "The treatment of requests while the network is constrained: send sends them as ever; refuse refuses them, "

@@ -75,8 +75,8 @@ extension ConfigurationTable {
         }.writing { .string($0.rawValue) }
     }
 
-    private static func answer(_ name: String) -> Section<SuccessRule> {
-        Section("verify_\(name)", "Answers to the question.", of: SuccessRule()) {
+    static func answer(_ name: String, of setting: String = "verify") -> Section<SuccessRule> {
+        Section("\(setting)_\(name)", "Answers to the question.", of: SuccessRule()) {
             Field("status", .statuses, \.statuses, isRequired: true) {
                 "Statuses and classes, such as \"2xx\" and \"404\"."
             }

@@ -1,4 +1,4 @@
-import RelayBase
+package import RelayBase
 import RelayRoute
 
 // The judgement of an answer: steps 3 to 7 of the way of one attempt.
@@ -29,6 +29,13 @@ extension ExecutionMachine {
         if isLookingUp || judge.needsBody(status) {
             return Collecting(inbound: inbound, limit: judge.inspectLimit, key: judge.inspectKey)
         }
+        if let rules = context.route.follow, rules.mayBegin(status) {
+            if rules.needsContent {
+                return Collecting(inbound: inbound, limit: judge.inspectLimit, key: judge.inspectKey)
+            }
+            let limit = min(limit, Int(ResponseJudge.collectLimit))
+            return Collecting(inbound: inbound, limit: limit, passesThrough: true)
+        }
         if collectsAll { return Collecting(inbound: inbound, limit: limit) }
         if keepsAnswer(status) {
             let limit = min(LastGoodAnswers.answerLimit, limit)
@@ -39,6 +46,13 @@ extension ExecutionMachine {
                 limit: limit,
                 beyond: source.length == nil ? .passesThrough : .fails
             )
+        }
+        // An answer that its caller is to have where a question comes to nothing.
+        if inquiry != nil, !context.route.policy.success.statuses.contains(status),
+            source.length.map({ $0 <= ResponseJudge.collectLimit }) ?? true
+        {
+            let limit = min(limit, Int(ResponseJudge.collectLimit))
+            return Collecting(inbound: inbound, limit: limit, passesThrough: source.length == nil)
         }
         guard let length = source.length, length <= ResponseJudge.collectLimit,
             program != nil || context.route.mendsBrokenBody(of: status)
@@ -55,7 +69,10 @@ extension ExecutionMachine {
     }
 
     mutating func answered(_ inbound: InboundResponse, _ moment: Moment) {
-        if isLookingUp { return lookedUp(inbound, moment) }
+        if isLookingUp {
+            return questions?.follow == nil ? lookedUp(inbound, moment) : looked(inbound, moment)
+        }
+        if let rules = context.route.follow, begins(rules, inbound, moment) { return }
         guard program == nil else {
             step = .classify(inbound)
             return
@@ -131,6 +148,27 @@ extension ExecutionMachine {
             return
         }
         succeeded(response, maker)
+    }
+
+    /// The program took the answer.
+    package mutating func accepted() {
+        guard case .accept(let response, let maker) = step else { return }
+        succeeded(response, maker)
+    }
+
+    /// The program did not take the answer.
+    package mutating func notAccepted(_ failure: Failure, _ moment: Moment) {
+        guard case .accept(let response, let maker) = step else { return }
+        if case .standIn = maker { return ended(failure, moment) }
+        let isQuickRecovered = maker != .upstream
+        var failure = failure
+        failure.status = failure.status ?? response.status
+        failure.response = failure.response ?? response
+        failure.exchange = recovery.attempts.last?.exchange
+        failure.sent = isQuickRecovered ? recovery.attempts.last?.sent ?? .answered : .answered
+        failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: moment.wallSeconds)
+        // After a quick recovery a failed transform is final: no rule is asked.
+        isQuickRecovered ? ended(failure, moment) : note(failure, response.fields, moment)
     }
 
     mutating func succeeded(_ response: HTTPResponse, _ maker: Maker) {

@@ -166,7 +166,9 @@ extension ExecutionMachine {
     }
 
     mutating func begin(after failure: Failure, _ moment: Moment) {
-        guard moment.now < recovery.deadline else { return ended(failure, moment) }
+        guard moment.now < recovery.deadline else {
+            return questions?.follow == nil ? ended(failure, moment) : handBack(.zero, moment)
+        }
         step = .begin
     }
 

@@ -152,7 +152,7 @@ extension ExecutionMachine {
                 sentOnceBecause: reason,
                 reservation: reservation
             )
-        case .undelivered: preconditionFailure("a run has no outcome but a delivery")
+        case .undelivered, .follows: preconditionFailure("a run has no outcome but a delivery")
         }
     }
 
@@ -166,9 +166,17 @@ extension ExecutionMachine {
         case .end(.undelivered(let ending, let failure, let pauseReason)):
             delivery = Delivery(context, ending, failure, answer: answer, attempts: attempts)
             delivery.pauseReason = pauseReason
+        case .end(.follows(let wait)):
+            delivery = Delivery(
+                context,
+                .retry(after: wait, .following),
+                nil,
+                answer: answer,
+                attempts: attempts
+            )
         default: preconditionFailure("a run was asked for its end at the step \(step)")
         }
-        delivery.isUncertain = recovery.isUncertain
+        delivery.isUncertain = recovery.isUncertain || follows && recovery.endOfUnsafe(Follow.running) != nil
         delivery.isSettled = recovery.isSettled
         delivery.lacksContent = lacksContent
         delivery.hold = hold

@@ -6,7 +6,7 @@ import RelayRoute
 extension ExecutionMachine {
     /// Whether the upstream is asked about the attempt that failed so, first or once more.
     mutating func asks(after failure: Failure, _ recall: RouteRecall, _ moment: Moment) -> Bool {
-        guard var asked = inquiry else { return false }
+        guard var asked = inquiry, !failure.isOfOperation else { return false }
         let last = recovery.attempts.count - 1
         if asked.doubt == nil {
             guard failure.sent.mayHaveActed, asked.settings.on.matches(failure, isExhausted: false) else {
@@ -21,6 +21,7 @@ extension ExecutionMachine {
             return asked.doubt != nil && settled(&asked, failure, moment)
         }
         if asked.doubt == nil {
+            let failure = withoutStream(failure)
             recovery.isInDoubt(failure, after: wait, at: moment.now)
             asked.doubt = Doubt(failure, upstream: nil)
             notes.append(.attemptFailed(recovery.attempts[last]))
@@ -32,6 +33,17 @@ extension ExecutionMachine {
         retry(at: moment.now.advanced(by: wait), failure, moment)
         return true
     }
+
+    /// The failure, which says so where the question takes the place of an answer that its caller could have had.
+    private func withoutStream(_ failure: Failure) -> Failure {
+        guard !isDelivery, case .stream? = answer?.body else { return failure }
+        var failure = failure
+        failure.detail += Self.givenUp
+        return failure
+    }
+
+    static let givenUp =
+        "; the content of that answer was given up to ask what became of the request (verify)"
 
     private func reasonNotToAsk(
         _ asked: Inquiry,
@@ -55,28 +67,37 @@ extension ExecutionMachine {
         guard isDelivery, let doubt, doubt.isCutOff else { return false }
         if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
         let mayGoOn =
-            recovery.isSettled || doubt.isEarlier
+            recovery.attempts.last?.lookUp == .absent || doubt.isEarlier
             || context.route.mayRepeatAfterCrash(context.method, isKeyed: preparation.isKeyed)
         if !mayGoOn {
             end(.dead(.outcomeUnknown), failure)
         } else if recovery.attemptsLeft > 0 {
             begin(after: failure, moment)
         } else {
-            end(
-                .dead(recovery.isSettled ? .exhausted : recovery.endOfGivenUp(failure) ?? .exhausted),
-                failure
-            )
+            end(.dead(recovery.endOfGivenUp(failure) ?? .exhausted), failure)
         }
         return true
     }
 
-    /// Puts the question in the place of the request.
-    mutating func ask(_ moment: Moment) {
-        guard let rules = inquiry?.rules else { return }
+    /// Puts the question that is open in the place of the request.
+    ///
+    /// - Returns: false where none is.
+    mutating func asks(_ moment: Moment) -> Bool {
+        if questions?.follow != nil {
+            look(moment)
+            return true
+        }
+        guard let rules = inquiry?.rules, inquiry?.doubt != nil else { return false }
         let upstreamIndex = rules.settings.upstream ?? plan.upstreamIndex
-        plan = recovery.lookUpBegan(rules, upstreamIndex: upstreamIndex, at: moment.now, wall: moment.wall)
+        plan = recovery.lookUpBegan(
+            rules.limit,
+            upstreamIndex: upstreamIndex,
+            at: moment.now,
+            wall: moment.wall
+        )
         takeQuestion()
         step = afterPreparation
+        return true
     }
 
     /// The first step of a run that has to ask about an earlier one.
@@ -84,35 +105,57 @@ extension ExecutionMachine {
         inquiry?.doubt = doubt
         takeQuestion()
         step = afterPreparation
-        // When exactly the relay ended is not known: it may have been a moment ago.
-        guard doubt.isCutOff, !doubt.isEarlier, doubt.tries == 0, let settings = inquiry?.settings,
-            settings.settleAfter > .zero
-        else { return }
-        step = .hold(
-            AttemptDeferral(reason: .throttled, until: moment.now.advanced(by: settings.settleAfter))
-        )
+        guard doubt.tries == 0, let wait = inquiry?.settings.settleAfter, wait > .zero else { return }
+        if let since = doubt.endedAt.map({ moment.wall.subtractingSaturating($0) }), since >= 0 {
+            let left = wait - .milliseconds(since)
+            guard left > Self.clockGrain else { return }
+            // An operator had it sent sooner.
+            recovery.lookUpForgotten()
+            takeRequest()
+            return end(.retry(after: left, .backoff), doubt.failure)
+        }
+        // When exactly the attempt ended is not known: it may have been a moment ago.
+        step = .hold(AttemptDeferral(reason: .throttled, until: moment.now.advanced(by: wait)))
     }
 
+    /// How far the times of records may be off, which are whole milliseconds of the wall clock.
+    private static let clockGrain: Duration = .milliseconds(5)
+
     private mutating func takeQuestion() {
-        guard var asked = inquiry else { return }
-        asked.own = (preparation, judge)
-        preparation = asked.preparation
-        judge = ResponseJudge(route: asked.rules.found, method: asked.settings.method)
+        guard let asked = inquiry else { return }
+        put(asked.preparation, ResponseJudge(route: asked.rules.found, method: asked.settings.method))
+    }
+
+    /// Puts a question in the place of the request.
+    mutating func put(_ question: Preparation, _ judge: ResponseJudge) {
+        let own = (preparation, self.judge)
+        questions?.own = own
+        (preparation, self.judge) = (question, judge)
         isLookingUp = true
-        inquiry = asked
     }
 
     /// Puts the request in its place again.
-    private mutating func takeRequest() {
-        guard let own = inquiry?.own else { return }
+    mutating func takeRequest() {
+        guard let own = questions?.own else { return }
         (preparation, judge) = own
-        inquiry?.own = nil
+        questions?.own = nil
         isLookingUp = false
     }
 }
 
 // The answer to the question.
 extension ExecutionMachine {
+    /// An answer that is about to be collected takes the place of the one before.
+    package mutating func letGo() {
+        guard case .collect = step else { return }
+        if questions?.follow != nil {
+            answer?.body = .empty
+            return
+        }
+        if isLookingUp, answer != nil { inquiry?.doubt?.failure.detail += Self.givenUp }
+        answer = nil
+    }
+
     mutating func lookedUp(_ inbound: InboundResponse, _ moment: Moment) {
         guard let rules = inquiry?.rules, let doubt = inquiry?.doubt else { return }
         let (response, fields) = (inbound.response, inbound.response.fields)
@@ -160,6 +203,7 @@ extension ExecutionMachine {
 
     /// The question could not be asked, or had no answer.
     mutating func lookUpFailed(_ failure: Failure, _ moment: Moment) {
+        if questions?.follow != nil { return lookFailed(failure, moment) }
         guard let doubt = inquiry?.doubt else { return }
         say(failure, nil, moment)
         if let ending = endOfInterruptedLookUp(failure, moment) {

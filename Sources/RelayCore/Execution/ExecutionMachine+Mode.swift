@@ -163,7 +163,7 @@ extension ExecutionMachine {
     }
 
     /// The same once what was not sent is off the record.
-    mutating func waitAgain(_ until: Instant, _ failure: Failure, _ moment: Moment) {
+    mutating func waitAgain(_ until: Instant, _ failure: Failure?, _ moment: Moment) {
         guard recovery.attempts.isEmpty else {
             return end(.retry(after: max(.seconds(1), moment.now.duration(to: until)), .backoff), failure)
         }
@@ -275,7 +275,7 @@ extension ExecutionMachine {
         return .requeued(after: hold?.pause ?? (hasGate ? .zero : .seconds(1)), reason)
     }
 
-    mutating func end(_ ending: Settlement.Ending, _ failure: Failure, pauseReason: String? = nil) {
+    mutating func end(_ ending: Settlement.Ending, _ failure: Failure?, pauseReason: String? = nil) {
         step = .end(.undelivered(ending, failure, pauseReason: pauseReason))
     }
 }

@@ -45,9 +45,9 @@ package struct ExecutionMachine: Sendable {
     var isLight = false
     /// The hold that has kept the attempt back.
     @Rare var hold: AttemptDeferral?
-    /// The question to the upstream where the request is in doubt; nil where it is not asked.
-    @Rare var inquiry: Inquiry?
-    /// Whether that stands in the place of the request.
+    /// The relay's own questions to the upstream; nil where it has none.
+    @Rare var questions: Questions?
+    /// Whether one of them stands in the place of the request.
     var isLookingUp = false
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
@@ -143,7 +143,9 @@ package struct ExecutionMachine: Sendable {
         /// Of a request.
         case failed(Failure)
         /// Of a run.
-        indirect case undelivered(Settlement.Ending, Failure, pauseReason: String?)
+        indirect case undelivered(Settlement.Ending, Failure?, pauseReason: String?)
+        /// Of a run, whose operation is looked at after that wait.
+        case follows(after: Duration)
     }
 
     /// A fact that others are to be told at once.
@@ -152,8 +154,10 @@ package struct ExecutionMachine: Sendable {
         case attemptFailed(Attempt)
         /// The failed attempt was a success after all, or its job was cancelled before anybody decided.
         case decided(Attempt)
-        /// The upstream was asked about an attempt, and this was decided.
+        /// The upstream was asked about an attempt, or has begun an operation, and this was decided.
         case lookedUp(Attempt)
+        /// A look at an operation that is on no record.
+        case looked(LookUp)
         case pinsMissed(Exchange)
         /// A rule wants the route paused, which a request does not wait for.
         case pauseWanted(String)
@@ -202,13 +206,15 @@ package struct ExecutionMachine: Sendable {
             wallSeconds: preparedAt
         )
         if let rules = route.lookUp, !context.method.isSafe {
-            inquiry = try Inquiry(
-                rules,
-                request,
-                preparation,
-                context,
-                added: added,
-                wallSeconds: preparedAt
+            questions = Questions(
+                inquiry: try Inquiry(
+                    rules,
+                    request,
+                    preparation,
+                    context,
+                    added: added,
+                    wallSeconds: preparedAt
+                )
             )
         }
         let hasProgram = context.hooks != nil
@@ -236,10 +242,22 @@ package struct ExecutionMachine: Sendable {
             history: context.history
         )
         guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
+        if let rules = route.follow, let operation = context.history?.operation,
+            let index = operation.index(among: route.policy.upstreams.map(\.name))
+        {
+            let wall = moment.wall
+            plan = recovery.lookUpBegan(nil, .unanswered, upstreamIndex: index, at: moment.now, wall: wall)
+            step = .send
+            let follow = try looks(at: operation, rules, index)
+            questions = Questions(inquiry: inquiry, follow: follow)
+            takeLook(follow)
+            return
+        }
         if let rules = route.lookUp, !context.method.isSafe, let doubt = context.history?.doubt,
             let index = rules.index(about: doubt, among: route.policy.upstreams)
         {
-            plan = recovery.lookUpBegan(rules, upstreamIndex: index, at: moment.now, wall: moment.wall)
+            let wall = moment.wall
+            plan = recovery.lookUpBegan(rules.limit, upstreamIndex: index, at: moment.now, wall: wall)
             step = .send
             ask(about: doubt, moment)
             return
@@ -288,7 +306,7 @@ extension ExecutionMachine {
     package mutating func held(_ hold: AttemptDeferral, _ moment: Moment) {
         guard case .grant = step else { return }
         self.hold = hold
-        if isLookingUp { return lookUpHeld(hold, moment) }
+        if isLookingUp { return questions?.follow == nil ? lookUpHeld(hold, moment) : lookHeld(hold, moment) }
         let failure = hold.failure(moment.now)
         // No upstream of a route that is closed is sent anything, so that a kept job need not ask.
         if hold.reason == .routeClosed, isDelivery { return waitFor(failure, moment) }
@@ -382,9 +400,6 @@ extension ExecutionMachine {
         cutOff(failure, collecting.inbound, moment)
     }
 
-    /// An answer that is about to be collected takes the place of the one before.
-    package mutating func letGo() { if case .collect = step { answer = nil } }
-
     /// The program's verdict on the answer: the failure that it is, nil when it is none.
     package mutating func classified(_ failure: Failure?, _ moment: Moment) {
         guard case .classify(let inbound) = step else { return }
@@ -450,7 +465,7 @@ extension ExecutionMachine {
     package mutating func begun(isConstrained: Bool, _ moment: Moment) {
         guard case .begin = step else { return }
         redirect = nil
-        if inquiry?.doubt != nil { return ask(moment) }
+        if questions != nil, asks(moment) { return }
         plan = recovery.attemptBegan(at: moment.now, wall: moment.wall, isConstrained: isConstrained)
         do throws(Failure) { try lighten(isConstrained) } catch { return attemptFailed(error, moment) }
         step = firstStep
@@ -464,27 +479,6 @@ extension ExecutionMachine {
             attemptFailed(Failure(.cancelled, sent: .neverSent, "the request was cancelled"), moment)
         default: return
         }
-    }
-
-    /// The program took the answer.
-    package mutating func accepted() {
-        guard case .accept(let response, let maker) = step else { return }
-        succeeded(response, maker)
-    }
-
-    /// The program did not take the answer.
-    package mutating func notAccepted(_ failure: Failure, _ moment: Moment) {
-        guard case .accept(let response, let maker) = step else { return }
-        if case .standIn = maker { return ended(failure, moment) }
-        let isQuickRecovered = maker != .upstream
-        var failure = failure
-        failure.status = failure.status ?? response.status
-        failure.response = failure.response ?? response
-        failure.exchange = recovery.attempts.last?.exchange
-        failure.sent = isQuickRecovered ? recovery.attempts.last?.sent ?? .answered : .answered
-        failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: moment.wallSeconds)
-        // After a quick recovery a failed transform is final: no rule is asked.
-        isQuickRecovered ? ended(failure, moment) : note(failure, response.fields, moment)
     }
 
     /// The facts that others are to be told since this was asked last, in order.

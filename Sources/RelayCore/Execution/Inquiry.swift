@@ -3,14 +3,36 @@ import RelayJSON
 import RelayJobs
 import RelayRoute
 
+/// The relay's own questions to an upstream: about a request in doubt, and about an operation that it has begun.
+struct Questions: Sendable {
+    /// Nil where the request is not asked about.
+    var inquiry: Inquiry?
+    /// Nil where no operation is followed.
+    var follow: Follow?
+    /// The request's own, while a question takes its place.
+    var own: (preparation: Preparation, judge: ResponseJudge)?
+}
+
+extension ExecutionMachine {
+    var inquiry: Inquiry? {
+        get { questions?.inquiry }
+        set {
+            var all = questions ?? Questions()
+            all.inquiry = newValue
+            questions = all
+        }
+    }
+
+    /// Whether it is a run that ends with a wait for the end of an operation.
+    var follows: Bool { if case .end(.follows) = step { true } else { false } }
+}
+
 /// The question to the upstream about a request in doubt, made before the request is sent.
 struct Inquiry: Sendable {
     let rules: LookUpRules
     let preparation: Preparation
     /// The failure that left the request in doubt, as long as it is asked about.
     var doubt: Doubt?
-    /// The request's own, while the question takes its place.
-    var own: (preparation: Preparation, judge: ResponseJudge)?
 
     var settings: Verification { rules.settings }
 
@@ -65,11 +87,11 @@ struct Inquiry: Sendable {
 extension LookUpRules {
     /// Which upstream is asked about the doubt; nil where nobody knows any more to which one the request went.
     ///
-    /// Of an earlier life that is never known: an operator wants the job sent, and the first one is asked.
+    /// Of an earlier life of which that is not known an operator wants the job sent, and the first one is asked.
     func index(about doubt: Doubt, among upstreams: [Upstream]) -> Int? {
         if let upstream = settings.upstream { return upstream }
-        if upstreams.count == 1 || doubt.isEarlier { return 0 }
-        return upstreams.firstIndex { $0.name == doubt.upstream }
+        if upstreams.count == 1 { return 0 }
+        return upstreams.firstIndex { $0.name == doubt.upstream } ?? (doubt.isEarlier ? 0 : nil)
     }
 }
 

@@ -11,6 +11,11 @@ package struct Redirect: Sendable, Equatable {
     /// Whether the upstream has asked for the request itself once more (307, 308), so that it was not carried out yet.
     private var repeatsRequest: Bool
 
+    /// A question of the relay's own at that path of the origin.
+    init(lookingAt target: String) {
+        (self.target, method, keepsBody, repeatsRequest) = (target, .get, false, false)
+    }
+
     /// How far a request got whose redirect ended like that.
     ///
     /// The request that led to the redirect was sent; where it was not asked to be repeated it has had its effect.

@@ -73,7 +73,7 @@ package struct RouteAccount: Sendable {
             if case .reported = held.reason { RouteAccount.count(held.rule, in: &wouldHave) }
         }
         if let word = attempt.lookUp {
-            lookUps[word, default: 0] &+= 1
+            count(word)
         } else if let failure = attempt.failure {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
             let code = FailureCode(failure)
@@ -82,8 +82,11 @@ package struct RouteAccount: Sendable {
             note(failure, of: attempt)
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }
+        switch attempt.next {
+        case nil, .verify, .follow: return
+        default: break
+        }
         guard let next = attempt.next else { return }
-        if case .verify = next { return }
         let rule = attempt.rule ?? RouteAccount.quickRecovery
         RouteAccount.count(RecoveryName(rule: rule, action: next.name), in: &recoveries)
         if let resent = attempt.resentBy {
@@ -93,6 +96,8 @@ package struct RouteAccount: Sendable {
             )
         }
     }
+
+    mutating func count(_ word: LookUp) { lookUps[word, default: 0] &+= 1 }
 
     /// How often each rule and each part that only tells would have acted, those that have not included.
     package func wouldHave(_ route: Route) -> [(name: String, count: UInt64)] {

@@ -72,6 +72,9 @@ package final class RouteMeter: Sendable {
         }
     }
 
+    /// The upstream was looked at about an operation, of which no attempt tells.
+    package func looked(_ word: LookUp) { account.withLock { $0.count(word) } }
+
     /// A request took the ordinary path from its beginning.
     package func tookOrdinaryPath(_ reason: OrdinaryReason, shard: Int) {
         guard shards.indices.contains(shard), let place = OrdinaryReason.allCases.firstIndex(of: reason)
@@ -131,7 +134,7 @@ package final class RouteMeter: Sendable {
         case (.succeeded, .stale): cells.add(.stale)
         case (.succeeded, _):
             cells.add(.succeeded)
-            if report.attemptCount > 1 { cells.add(.recovered) }
+            if report.attemptCount > 1, !report.isOfOperation { cells.add(.recovered) }
         case (.cancelled, _): cells.add(.cancelled)
         default: cells.add(.failed)
         }

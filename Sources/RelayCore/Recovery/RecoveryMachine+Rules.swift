@@ -24,6 +24,10 @@ extension RecoveryMachine {
                 default: continue
                 }
             }
+            if failure.isOfOperation, rule.repeats, !rule.on.names(failure.kind) {
+                held(rule, .operationBegan)
+                continue
+            }
             switch rule.action {
             case .respond where isDurable, .respondStale where isDurable: held(rule, .deliversNothing)
             case .failover where !options.allowsFallback, .respond where !options.allowsFallback,
@@ -239,8 +243,9 @@ extension RecoveryMachine {
 
     /// Whether any attempt of the run may have been carried out and may not be repeated.
     var isUncertain: Bool {
-        sinceAbsence.contains { attempt in
-            attempt.lookUp == nil && attempt.failure.map { endOfUnsafe($0) != nil } ?? false
+        attempts.indices.contains { index in
+            attempts[index].lookUp == nil && attempts[index].failure.map { endOfUnsafe($0) != nil } ?? false
+                && !isSettled(index)
         }
     }
 

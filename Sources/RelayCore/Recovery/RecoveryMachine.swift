@@ -354,10 +354,11 @@ package struct RecoveryMachine: Sendable {
     /// How far any attempt got: a job whose last attempt was never sent, or refused, may have been carried out by
     /// another.
     package var furthest: Sent {
-        let since = sinceAbsence.indices
-        var furthest = since.lowerBound == 0 ? Sent.neverSent : .refused
-        for index in since where attempts[index].lookUp == nil {
-            switch attempts[index].failure?.sent {
+        var furthest = Sent.neverSent
+        for index in attempts.indices where attempts[index].lookUp == nil {
+            var sent = attempts[index].failure?.sent
+            if sent?.mayHaveActed == true, isSettled(index) { sent = .refused }
+            switch sent {
             case .unknown?: return .unknown
             case .answered?: furthest = .answered
             case .refused?: if furthest == .neverSent { furthest = .refused }

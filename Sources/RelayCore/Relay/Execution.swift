@@ -175,6 +175,7 @@ extension Execution {
         case .lookedUp(let attempt):
             ports.sink.record(.lookedUp(context, attempt))
             hooks?.decided(attempt)
+        case .looked(let word): context.memory.meter.looked(word)
         case .pauseWanted(let reason):
             let rule = machine.recovery.attempts.last?.rule
             ports.sink.record(.pauseWanted(route: context.route.name, rule: rule, reason: reason))

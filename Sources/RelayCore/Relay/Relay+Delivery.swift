@@ -51,6 +51,11 @@ extension Relay {
         guard let history = context.history else {
             preconditionFailure("the job to deliver has no history")
         }
+        if let operation = history.operation {
+            let upstreams = context.route.policy.upstreams.map(\.name)
+            if context.route.follow != nil, operation.index(among: upstreams) != nil { return nil }
+            return Delivery(context, .dead(.outcomeUnknown), Relay.unfollowed)
+        }
         let isDoubted = history.wasInterrupted || history.doubt?.isEarlier == false
         // The upstream is asked first, where it is known which one.
         if let rules = context.route.lookUp, !request.method.isSafe,
@@ -73,6 +78,12 @@ extension Relay {
         .interrupted,
         sent: .unknown,
         "the relay ended without warning during the last attempt that the job is allowed"
+    )
+
+    private static let unfollowed = Failure(
+        .operationLost,
+        sent: .answered,
+        "the upstream has begun an operation, and the route follows it no more: its follow or its upstream is gone"
     )
 
     private static let unrepeatable = Failure(

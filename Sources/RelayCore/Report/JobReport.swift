@@ -142,7 +142,26 @@ package final class JobReport: Sendable {
 extension JobReport {
     /// Whether it succeeded where an attempt had failed.
     package var isRecovered: Bool {
-        state == .succeeded && isFromUpstream && (attemptCount > 1 || attempts.last?.failure != nil)
+        guard state == .succeeded, isFromUpstream else { return false }
+        // An operation that goes well is looked at as well.
+        if isOfOperation { return attempts.contains { $0.failure != nil } }
+        return attemptCount > 1 || attempts.last?.failure != nil
+    }
+
+    /// Whether the answer is one to a question of the relay's own.
+    var isAskedFor: Bool {
+        switch source {
+        case .verified?, .followed?: true
+        default: false
+        }
+    }
+
+    /// Whether an operation of the upstream stands for the request.
+    var isOfOperation: Bool {
+        switch source {
+        case .followed?, .begun?: true
+        default: false
+        }
     }
 
     /// Why the request does not go on as a kept job, though a rule would have it; nil where none would, or it does.

@@ -7,7 +7,7 @@ extension RouteMemory {
     /// `shard` is that of the loop it is told on; `wall` is in milliseconds since 1970 UTC.
     package func count(_ report: JobReport, shard: Int, wall: Int64) {
         // The common end of a request: an upstream's answer at the first attempt.
-        var isPlain = report.state == .succeeded && report.isFromUpstream && report.source != .verified
+        var isPlain = report.state == .succeeded && report.isFromUpstream && !report.isAskedFor
         if report.cause == .run {
             for attempt in report.attempts {
                 if attempt.failure != nil || attempt.next != nil || !attempt.heldBack.isEmpty {

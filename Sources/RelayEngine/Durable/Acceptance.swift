@@ -277,7 +277,7 @@ package final class Acceptance: Sendable {
                     JobRecord.Submitter(user: $0.user, unit: $0.unit, on: $0.node)
                 },
                 mayRepeat: admission.route.mayRepeatAfterCrash(context.method, admission.fields),
-                asksFirst: admission.route.lookUp != nil && !context.method.isSafe,
+                asksFirst: admission.route.asks && !context.method.isSafe,
                 trace: JobRecord.TraceContext(
                     parent: admission.fields[.traceparent],
                     state: admission.fields[.tracestate],

@@ -111,6 +111,9 @@ extension DurableJobs {
                 job.reason == .breakerOpen
                 ? "the circuit breaker of its upstream was open" : "its upstream was spared"
             return Blocker(job.reason ?? .throttled, what + " when its turn came", until: due)
+        case .following?:
+            let what = "the operation that the upstream has begun for it is not over, and is looked at again"
+            return Blocker(.following, what, until: due)
         case .credentials?, .rateLimited?, .concurrency?:
             return Blocker(job.reason ?? .backoff, "it is held back", until: due)
         default:

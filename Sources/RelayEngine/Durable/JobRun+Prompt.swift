@@ -61,7 +61,7 @@ extension JobRun: AnswerReceiver {
         let record = job.record
         // One configuration for the whole run.
         let snapshot = dispatcher.engine.snapshot
-        guard job.attempts == job.earlierAttempts, case .bytes(let bytes) = claim.body,
+        guard job.attempts == job.earlierAttempts, !job.isInDoubt, case .bytes(let bytes) = claim.body,
             bytes.count <= MemoryAccount.free, stop == nil, store.maySend(claim.token),
             let entry = snapshot.routes[record.route],
             !entry.state.isPaused, let body = claim.body.body(from: store)

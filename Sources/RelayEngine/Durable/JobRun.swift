@@ -293,11 +293,16 @@ extension JobRun {
     /// The job's earlier attempts, as far as they count.
     private func history() async throws(StoreError) -> JobHistory {
         var history = knownHistory
-        var last = job.earlierAttempts
+        // An upstream's word in this life also settles what another life left with it.
+        var last = job.isInDoubt ? 0 : job.earlierAttempts
         while last < job.attempts {
             let page = try await store.attempts(of: id, after: last, limit: 256)
             for attempt in page {
-                history.count(attempt)
+                if attempt.number > job.earlierAttempts {
+                    history.count(attempt)
+                } else {
+                    history.count(earlier: attempt)
+                }
                 last = max(last, attempt.number)
             }
             if page.count < 256 { break }

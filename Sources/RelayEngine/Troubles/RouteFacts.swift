@@ -197,7 +197,8 @@ extension RouteFacts {
         case .rateLimited: return (.throttled, origin)
         case .networkConstrained: return (.networkConstrained, .daemon)
         case .overloaded, .connectionLimitReached: return (.saturated, .route(name))
-        case .preparation, .httpRequestError, .clientGone, .apiError: return (.requestsRefused, .route(name))
+        case .preparation, .httpRequestError, .clientGone, .apiError, .operationFailed:
+            return (.requestsRefused, .route(name))
         case .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded, .interrupted:
             return (.relayFailing, .route(name))
         case .dnsTimeout, .dnsError, .destinationUnavailable, .destinationIPProhibited, .connectionRefused,

@@ -33,8 +33,11 @@ extension Job {
         /// The wait before the next attempt.
         public package(set) var wait: Duration?
         package var nextUpstream: String?
-        /// The upstream's word of the attempts before, where this one only asked for it: `found`, `absent` or `unclear`.
+        /// The upstream's word of the attempts before, where this one only asked for it: `found`, `absent` or `unclear`; of
+        /// an operation `running`, `done`, `failed`, `gone` or `unanswered`.
         public package(set) var lookUp: String?
+        /// The path of the operation that it began, without its query; nil where it began none.
+        public package(set) var operation: String?
         package var nextSource: String?
         package var isSpent = false
         package var heldBack: [Held] = []

@@ -33,6 +33,7 @@ extension Job.Attempt: ReadableDocument {
             .word(LookUp.allCases.map(\.rawValue)),
             "Of one that only asked what became of those before it: what the upstream said."
         ),
+        .maybe("operation", \.operation, .text, "The path of the operation that it began at the upstream."),
         .maybe("next_upstream", \.nextUpstream),
         .maybe("next_source", \.nextSource, .word(StandIn.allCases.map(\.rawValue))),
         .always("spent", \.isSpent, .boolean, "Whether it counts against max_attempts."),

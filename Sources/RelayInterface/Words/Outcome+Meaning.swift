@@ -15,6 +15,18 @@ extension AnswerSource {
             request was carried out, and its own answer was lost.
             Do: No action is needed.
             """
+        case .followed:
+            """
+            The answer is the upstream's at the end of the operation that the request had begun, as follow of the route \
+            says.
+            Do: No action is needed.
+            """
+        case .begun:
+            """
+            The answer is the upstream's, which has begun an operation that goes on: the request's time was over before the \
+            operation was.
+            Do: Ask the upstream about it at the Location of the answer; have such requests kept, which waits for the end.
+            """
         case .fallback:
             """
             A rule with respond gave an answer that is as good as the upstream's.

@@ -42,6 +42,12 @@ extension Attempt.Next.Word {
             success, what it does not have may be sent again.
             Do: No action is needed; where it cannot say, the request stays in doubt.
             """
+        case .follow:
+            """
+            The answer has begun an operation of the upstream, which is looked at until it is over, because follow of the \
+            route says so.
+            Do: No action is needed; the request is not sent again meanwhile.
+            """
         case .fail:
             """
             The request fails at once, without the rules below.

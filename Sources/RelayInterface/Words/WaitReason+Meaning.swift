@@ -88,6 +88,12 @@ extension WaitReason {
             Do: Wait; to send at once, take the window from the configuration, then: waystation reload; to give up: \
             waystation jobs cancel JOB
             """
+        case .following:
+            """
+            The upstream has begun an operation for the job, as its answer says, and it is not over.
+            Causes: An upstream that answers 202 and goes on; looks at the operation that fail for a while.
+            Do: Wait; to try at once: waystation jobs retry JOB; to stop the route: waystation pause ROUTE
+            """
         }
     }
 }

@@ -64,6 +64,10 @@ extension FailureMatcher.Token {
     public static let rateLimited = FailureMatcher.Token.kind(.rateLimited)
     /// The network is constrained, and the request or its route sends nothing then.
     public static let networkConstrained = FailureMatcher.Token.kind(.networkConstrained)
+    /// The operation that the upstream had begun for the request has failed.
+    public static let operationFailed = FailureMatcher.Token.kind(.operationFailed)
+    /// The upstream had begun an operation for the request, and how that ends cannot be learnt.
+    public static let operationLost = FailureMatcher.Token.kind(.operationLost)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureMatcher.Token.kind(.credentialsFailed)
     /// The job's time was up.

@@ -129,7 +129,7 @@ package final class PassThroughPolicy: Sendable {
     /// The reason that makes every request of the route an ordinary one, or every delivery of a kept job; nil without one.
     package static func reason(_ route: Route, isKept: Bool = false) -> OrdinaryReason? {
         let policy = route.policy
-        if policy.request.wrap != nil || policy.signing != nil || policy.verification != nil {
+        if policy.request.wrap != nil || policy.signing != nil || route.asks {
             return .preparation
         }
         if !PassThroughEdits(route).isPlain || query(policy) == nil { return .edits }

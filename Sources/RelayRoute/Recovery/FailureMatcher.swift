@@ -45,6 +45,9 @@ public struct FailureMatcher: Sendable, Equatable {
         return .kind(FailureKind(rawValue: word))
     }
 
+    /// Whether it names that very kind.
+    package func names(_ kind: FailureKind) -> Bool { tokens.contains(.kind(kind)) }
+
     /// Cancellation matches nothing: it is offered to no rule.
     package func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
         if failure.isCallers { return false }

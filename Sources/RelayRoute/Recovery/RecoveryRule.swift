@@ -42,6 +42,14 @@ public struct RecoveryRule: Sendable {
 }
 
 extension RecoveryRule {
+    /// Whether it sends requests again.
+    package var repeats: Bool {
+        switch action {
+        case .retry, .refreshCredentials, .failover, .consult: true
+        case .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: false
+        }
+    }
+
     /// Whether it repeats requests whose repetition may not be safe.
     var repeatsAny: Bool {
         switch action {

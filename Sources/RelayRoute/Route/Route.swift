@@ -37,6 +37,10 @@ package final class Route: Sendable {
     package let isWithoutTraffic: Bool
     /// How the upstream is asked about requests in doubt; nil where it is not.
     package let lookUp: LookUpRules?
+    /// How operations are followed that the upstream begins; nil where they are not.
+    package let follow: FollowRules?
+    /// Whether one of the two has questions of the relay's own for the upstream.
+    package let asks: Bool
     /// The spacing of its attempts; nil where nothing bounds their rate.
     package let spacing: RateSpacing?
     /// That of a rate that is only told of.
@@ -65,6 +69,8 @@ package final class Route: Sendable {
         spacing = reporting.contains(.rate) ? nil : rate
         reportedSpacing = reporting.contains(.rate) ? rate : nil
         lookUp = policy.verification.map { LookUpRules($0, of: name, policy) }
+        follow = policy.following.map { FollowRules($0, of: name, policy) }
+        asks = lookUp != nil || follow != nil
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
@@ -128,6 +134,13 @@ public struct RoutePolicy: Sendable {
     }
     /// One at most: of a struct in place each copy of a policy would have the parts.
     private var verifications: [Verification] = []
+    /// How operations are followed that the upstream begins; nil takes what begins one for its end.
+    package var following: Following? {
+        get { followings.first }
+        set { followings = newValue.map { [$0] } ?? [] }
+    }
+    /// One at most, likewise.
+    private var followings: [Following] = []
     /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
     /// about their failures.
     package var deliversLater = false

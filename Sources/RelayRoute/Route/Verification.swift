@@ -123,10 +123,11 @@ package final class LookUpRules: Sendable {
 }
 
 extension RoutePolicy {
-    /// The policy of its questions: whatever goes with every request goes with them, and nothing is done about answers.
+    /// The policy of its questions and looks: whatever goes with every request goes with them, and nothing is done about answers.
     package func asking(_ success: SuccessRule) -> RoutePolicy {
         var policy = self
         policy.verification = nil
+        policy.following = nil
         policy.success = success
         policy.apiError = nil
         policy.quickRecovery = []

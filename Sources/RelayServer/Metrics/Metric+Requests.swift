@@ -97,6 +97,14 @@ extension Metric {
         do:
             "Many failed: the upstream stalls behind its head, see waystation explain JOB. Many by time: it is slow to begin."
     )
+    package static let looks = Metric(
+        "waystation_operation_looks",
+        .counter,
+        ["route", "result"],
+        "How often an operation of the upstream was looked at (follow), by what it said.",
+        do:
+            "Many are unanswered or gone: see the last look of a job, waystation explain JOB, and mend follow."
+    )
     package static let budgetExhausted = Metric(
         "waystation_retry_budget_exhausted",
         .counter,
@@ -175,7 +183,7 @@ extension Metric {
         recoveries, wouldHave,
         retryDelay,
         budgetExhausted,
-        verifications, streamHeads,
+        verifications, looks, streamHeads,
         retriesInFlight, retriesLeft, slotsLeft, paused, closed,
         ordinary, promoted,
     ]

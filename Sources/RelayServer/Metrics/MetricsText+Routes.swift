@@ -48,13 +48,18 @@ extension MetricsText {
         add(.recoveries, recoveries)
         for (by, count) in figures.account.wouldHave(entry.route) { add(.wouldHave, [name, by], count) }
         if entry.route.lookUp != nil {
-            for word in LookUp.allCases {
+            for word in LookUp.ofRequests {
                 add(.verifications, [name, word.rawValue], figures.account.lookUps[word] ?? 0)
             }
         }
         if entry.route.policy.response.stream?.commit != nil {
             for word in HeadRelease.allCases {
                 add(.streamHeads, [name, word.rawValue], figures.account.releases[word] ?? 0)
+            }
+        }
+        if entry.route.follow != nil {
+            for word in LookUp.ofOperations {
+                add(.looks, [name, word.rawValue], figures.account.lookUps[word] ?? 0)
             }
         }
         add(.budgetExhausted, [name], figures.account.budgetSpent)

@@ -24,8 +24,7 @@ struct AnsweredEnd {
         let status = job.status.map { String($0.rawValue) } ?? "no answer"
         switch job.outcomeWord.flatMap(OutcomeWord.init) {
         case .success:
-            let asked = job.source == AnswerSource.verified.rawValue ? ", found by asking the upstream" : ""
-            return output.styled("answered \(status)", .green) + asked
+            return output.styled("answered \(status)", .green) + (job.sourceRemark ?? "")
         case .fallback?, .placeholder?, .stale?:
             return output.styled("answered \(status) with the \(job.outcomeWord ?? "")", .yellow) + further
         case .failure, nil:
@@ -72,6 +71,16 @@ extension JobDocument {
 }
 
 extension Job {
+    /// How the answer came about that is the upstream's, where that is worth a word.
+    var sourceRemark: String? {
+        switch source.flatMap(AnswerSource.init) {
+        case .verified?: ", found by asking the upstream"
+        case .followed?: ", at the end of its operation"
+        case .begun?: ", and its operation goes on"
+        default: nil
+        }
+    }
+
     /// Why its body could be sent once only.
     var bodyRemark: String? {
         request.sentOnceBecause.map { "the body is not kept: it is sent once (\(safe($0)))" }

@@ -88,6 +88,9 @@ struct AttemptLines {
         case "quick_recovery": action = "take it as a success"
         case "verify":
             action = "ask the upstream in \(AttemptLines.short(attempt.wait ?? .zero)) what became of it"
+        case "follow":
+            let what = attempt.operation.map { safe($0) } ?? "it"
+            action = "look at \(what) in \(AttemptLines.short(attempt.wait ?? .zero))"
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
         case nil: return nil

@@ -118,8 +118,7 @@ struct JobStory {
             let standIn =
                 switch job.source {
                 case nil, AnswerSource.upstream.rawValue?: ""
-                case AnswerSource.verified.rawValue?: ", found by asking the upstream"
-                case let source?: " with the \(safe(source))"
+                case let source?: job.sourceRemark ?? " with the \(safe(source))"
                 }
             let rules = view.wasExhaustedByNoRule ? ", no rule acts on it" : ""
             let end = view.end.flatMap { $0 == view.state ? nil : " (\($0)\(rules))" } ?? ""

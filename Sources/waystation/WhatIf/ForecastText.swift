@@ -113,6 +113,7 @@ struct ForecastCourse {
         switch source {
         case "relay": text += answer?["code"]?.text.map { " \(safe($0))" } ?? ""
         case "upstream": text += " from the upstream"
+        case _ where AnswerSource(rawValue: source)?.isUpstreams == true: text += " from \(safe(source))"
         default: text += " with the \(safe(source))"
         }
         if isFailure, let detail = answer?["detail"]?.text { text += ": \(safe(detail))" }

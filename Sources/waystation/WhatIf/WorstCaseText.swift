@@ -40,6 +40,10 @@ struct WorstCaseText {
         all += jobs.text { output.styled($0, .bold) }
         all += "\nAttempts at an upstream that refuses every connection, of \(rate) requests a second:\n"
         all += loads.text { output.styled($0, .bold) }
+        if routes.contains(where: { $0["follows"] == .bool(true) }) {
+            all +=
+                "Looks at operations (follow) come on top: they are no attempts, and no upstream that is down begins one.\n"
+        }
         return left == 0
             ? all : all + "(\(left) more routes not looked at: each can be asked with what-if)\n"
     }

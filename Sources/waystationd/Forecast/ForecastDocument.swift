@@ -55,6 +55,11 @@ extension Forecast {
                 "A question what became of an attempt (verify) meets the next word of the series."
             )
         }
+        if plan.route.follow != nil {
+            sentences.append(
+                "A 202 begins an operation (follow), and each look at it meets the next word of the series: ok is its end."
+            )
+        }
         if shortest.isBeyond || longest.isBeyond, let last = plan.series.attempts.last {
             sentences.append(
                 "The last word of the series goes on: every attempt beyond it meets \(last.word)."

@@ -83,12 +83,23 @@ struct ForecastPlan: Sendable {
     /// An answer that the route takes for a success, as far as its rules say how one looks.
     var good: HTTPResponse {
         let policy = route.policy
-        let statuses = policy.success.statuses
-        let status: UInt16 =
-            statuses.contains(200)
-            ? 200 : statuses.codes.first ?? UInt16((statuses.classes.first ?? .success).rawValue) * 100
+        var body = ForecastPlan.body(meeting: policy.success)
+        if let pointer = policy.response.unwrap, body.value(at: pointer) == nil {
+            body.put(.object([]), at: pointer.tokens[...])
+        }
+        return answer(ForecastPlan.status(meeting: policy.success), body)
+    }
+
+    private static func status(meeting rule: SuccessRule) -> Status {
+        let statuses = rule.statuses
+        if statuses.contains(200) { return 200 }
+        let first = statuses.codes.first ?? UInt16((statuses.classes.first ?? .success).rawValue) * 100
+        return Status(rawValue: first)
+    }
+
+    private static func body(meeting rule: SuccessRule) -> JSONValue {
         var body = JSONValue.object([])
-        for check in policy.success.require {
+        for check in rule.require {
             switch check.condition {
             case .exists(true): body.put(.bool(true), at: check.pointer.tokens[...])
             case .exists(false): break
@@ -97,10 +108,38 @@ struct ForecastPlan: Sendable {
                 if let value = values.first { body.put(value, at: check.pointer.tokens[...]) }
             }
         }
-        if let pointer = policy.response.unwrap, body.value(at: pointer) == nil {
-            body.put(.object([]), at: pointer.tokens[...])
+        return body
+    }
+
+    /// The address of the operation that the imagined upstream begins.
+    static let operation = "/imagined-operation"
+
+    /// The answer with the operation's address, where one with that status begins an operation and does not name it.
+    func naming(_ given: HTTPResponse) -> HTTPResponse {
+        guard let rules = route.follow, rules.mayBegin(given.status), !given.status.forbidsContent else {
+            return given
         }
-        return answer(Status(rawValue: status), body)
+        var answer = given
+        var body = rules.settings.when.map { ForecastPlan.body(meeting: $0) } ?? .object([])
+        switch rules.settings.location {
+        case .field(let name)?: answer.fields.append(name.lowercasedText, ForecastPlan.operation)
+        case .pointer(let pointer)?: body.put(.string(ForecastPlan.operation), at: pointer.tokens[...])
+        case nil: answer.fields.append("Operation-Location", ForecastPlan.operation)
+        }
+        guard case .empty = given.body else { return answer }
+        answer.fields.append("Content-Type", "application/json")
+        answer.body = .bytes(body.encoded())
+        return answer
+    }
+
+    /// The answer to a look that says that the operation is done.
+    var done: HTTPResponse {
+        guard let rule = route.follow?.settings.done else {
+            var body = JSONValue.object([])
+            body.put(.string("Succeeded"), at: ["status"])
+            return answer(200, body)
+        }
+        return answer(ForecastPlan.status(meeting: rule), ForecastPlan.body(meeting: rule))
     }
 
     /// The answer of a token endpoint with its token of that number.

@@ -83,7 +83,8 @@ struct ImaginedJob: Sendable {
             )
             let run = await relay.deliver(request, context: context, vault: world.vault)
             settle(run, token, time.wallMilliseconds())
-            idle = run.attempts.isEmpty ? idle + 1 : 0
+            // A look at an operation leaves no attempt behind.
+            idle = run.attempts.isEmpty && machine.reason != .following ? idle + 1 : 0
             if case .requeued(let wait, let reason) = run.ending {
                 let soonest = time.now().advanced(by: max(wait, .milliseconds(1)))
                 notBefore = max(run.hold?.until ?? soonest, soonest)
@@ -104,6 +105,7 @@ struct ImaginedJob: Sendable {
             spent: UInt32(clamping: run.attempts.count { $0.isSpent }),
             kind: run.failure?.kind,
             isUncertain: run.isUncertain,
+            isSettled: run.isSettled,
             now: now
         )
     }

@@ -111,7 +111,11 @@ extension ImaginedWorld {
             if isBeyond { state.isBeyond = true }
             return imagined
         }
-        return try await play(imagined, request, plan.good)
+        let isLook = route.follow != nil && request.target.hasPrefix(ForecastPlan.operation)
+        if isLook { return try await play(imagined, request, plan.done) }
+        var inbound = try await play(imagined, request, plan.good)
+        inbound.response = plan.naming(inbound.response)
+        return inbound
     }
 
     /// The answer that the attempt would have had, as far as records tell.

@@ -113,6 +113,7 @@ extension WorstCase {
             job.write(into: &json)
             json.member("expires_after_ms", route.policy.delivery.expiresAfter.milliseconds)
         }
+        if route.follow != nil { json.member("follows", true) }
         json.object("load") { load.write(into: &$0) }
     }
 }

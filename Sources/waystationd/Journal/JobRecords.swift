@@ -34,12 +34,12 @@ enum JobRecords {
 
     /// The upstream was asked what became of an attempt.
     static func lookedUp(_ job: JobContext, _ attempt: Attempt) -> JournalRecord {
-        let word = attempt.lookUp ?? .unclear
         let next = attempt.next.map { ", \(consequence($0))" } ?? ""
+        let story =
+            attempt.lookUp.map { "was asked what became of it: \($0.rawValue)" } ?? "has begun an operation"
         var record = JournalRecord(
             lookedUp,
-            "job \(job.id): the upstream of route \(job.route.name) was asked what became of it: \(word.rawValue), "
-                + "\(what(attempt))\(next)"
+            "job \(job.id): the upstream of route \(job.route.name) \(story), \(what(attempt))\(next)"
         )
         add(job, to: &record)
         add(attempt, to: &record)
@@ -207,6 +207,7 @@ enum JobRecords {
         case .respondAndKeep(let source): "answer with the \(source.rawValue) and go on as a kept job"
         case .quickRecovery: "taken as a success"
         case .verify(let wait): "ask the upstream in \(seconds(wait)) what became of it"
+        case .follow(let wait, _): "look at the operation in \(seconds(wait))"
         case .fail, .deadLetter: "give up"
         case .pauseRoute: "pause the route"
         case .hold: "hold the job"

@@ -65,7 +65,8 @@ extension Checker {
     ) {
         switch source {
         case .upstream: answeredByUpstream(job, response, outcome)
-        case .verified: fail(job, "the upstream's word is served of a route that does not ask for it")
+        case .verified, .followed, .begun:
+            fail(job, "the upstream's word is served of a route that does not ask for it")
         case .fallback, .placeholder:
             note(source == .fallback ? .fallback : .placeholder)
             guard case .closing(.canned(let rule)) = job.stage,

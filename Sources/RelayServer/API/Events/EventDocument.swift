@@ -78,7 +78,7 @@ extension JSONObjectWriter {
         case .attemptFailed(_, let attempt): members(of: attempt)
         case .lookedUp(_, let attempt):
             members(of: attempt)
-            member("look_up", (attempt.lookUp ?? .unclear).rawValue)
+            member("look_up", attempt.word.rawValue)
         case .changed(let report), .ended(let report): members(of: report)
         case .requestRefused(let refused):
             member("status", refused.status.rawValue)
@@ -142,7 +142,7 @@ extension JSONObjectWriter {
         }
         if let rule = attempt.rule { member("rule", rule) }
         switch attempt.next {
-        case .retry(let wait)?, .verify(let wait)?: wait.write("wait_ms", into: &self)
+        case .retry(let wait)?, .verify(let wait)?, .follow(let wait, _)?: wait.write("wait_ms", into: &self)
         default: break
         }
     }

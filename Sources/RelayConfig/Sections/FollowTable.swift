@@ -1,0 +1,94 @@
+import RelayBase
+import RelayJSON
+import RelayRoute
+
+extension ConfigurationTable {
+    static var follow: Section<Following> {
+        Section(
+            "follow",
+            "How an operation of the upstream is followed to its end. Looks at it are GETs to the origin that answered, with the "
+                + "route's credential, and what request.headers, request.query and prepare set. While it goes on a kept job "
+                + "waits (following) and holds no permit; the request is not sent again, unless a rule names "
+                + "operation_failed or operation_lost.",
+            of: Following()
+        ) {
+            Field("when", answer("when", of: "follow").kind, \.when) {
+                "Answers that begin an operation; a 202 that names its address when it is absent."
+            }
+            Field("location", locator("location"), \.location) {
+                "Where the answer names the operation's address, which has to lead to the origin that answered; "
+                    + "Operation-Location, or else Location, when it is absent."
+            }
+            Field("done", answer("done", of: "follow").kind, \.done) {
+                "Answers to a look that say that the operation is done: that is the answer (source followed). When it is "
+                    + "absent a document with a /status is done with \"Succeeded\", but for what a Location names; any other 2xx "
+                    + "than 202 says that it is done, and a 303 names the result."
+            }
+            Field("failed", answer("failed", of: "follow").kind, \.failed) {
+                "Answers to a look that say that it has failed (operation_failed), which are read before done; a /status of "
+                    + "\"Failed\" or \"Canceled\" when it is absent, but for what a Location names. A 404 or 410 that is neither ends "
+                    + "it as operation_lost; any other answer that is no 2xx is looked for again."
+            }
+            Field("result", locator("result"), \.result) {
+                "Where the answer that says done names the result, which is then fetched by a GET and is the answer; that "
+                    + "answer itself when it is absent, or names none."
+            }
+            Field("interval", .duration(.milliseconds(10) ... .seconds(3_600)), \.interval) {
+                "The shortest wait between two looks: they grow with the operation's age, and a Retry-After of the upstream takes "
+                    + "their place, up to 15m or max_interval and of a hundredth of the age at least."
+            }
+            Field("max_interval", .duration(.milliseconds(10) ... .seconds(86_400)), \.maxInterval) {
+                "The longest."
+            }
+            Field("timeout", .duration(.seconds(1) ... .seconds(30 * 86_400)), \.timeout) {
+                "How long a kept job follows its operation, which is operation_lost then. A caller that waits has the time of its "
+                    + "request, and gets the 202 at its end (source begun): the operation goes on."
+            }
+        }
+    }
+
+    private struct LocatorDraft {
+        var header: String?
+        var pointer: JSONPointer?
+
+        var locator: Following.Locator? {
+            if let pointer { return .pointer(pointer) }
+            return header.flatMap { FieldName($0) }.map { .field($0) }
+        }
+    }
+
+    private static func locator(_ name: String) -> ValueKind<Following.Locator> {
+        Section(
+            "follow_\(name)",
+            "A place in an answer.",
+            of: LocatorDraft(),
+            choices: [.exactlyOne("header", "pointer")]
+        ) {
+            Field("header", .fieldName(.answer), \.header) { "A header of the answer." }
+            Field("pointer", .pointer, \.pointer) { "A pointer to a text of its JSON body." }
+        }.kind.compactMap(\.locator)
+    }
+}
+
+extension RouteCheck {
+    /// Looks come in time, and somebody has the time for one.
+    func checkFollowing(_ reading: inout ReadContext) {
+        guard let following = policy.following, let place = node["follow"]?.value else { return }
+        reading.within("follow") { reading in
+            if following.interval > following.maxInterval {
+                reading.error(
+                    "the shortest wait is longer than the longest (\(DurationText.text(following.maxInterval)))",
+                    at: place.location(place["interval"] == nil ? "max_interval" : "interval"),
+                    hint: "raise \"max_interval\", or lower \"interval\""
+                )
+            }
+            if !isDurable, following.interval >= policy.timeouts.total {
+                reading.warn(
+                    "no request that waits is followed: its time is over after \(DurationText.text(policy.timeouts.total))",
+                    at: place.location("interval"),
+                    hint: "raise \"timeouts.total\", or look sooner"
+                )
+            }
+        }
+    }
+}

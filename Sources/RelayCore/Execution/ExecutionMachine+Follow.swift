@@ -1,0 +1,304 @@
+import RelayBase
+import RelayJobs
+import RelayRoute
+
+// Following an operation that the upstream has begun, by looks at it that are questions of the relay's own.
+extension ExecutionMachine {
+    /// Takes up the operation that the answer has begun.
+    ///
+    /// - Returns: false where it has begun none.
+    mutating func begins(_ rules: FollowRules, _ inbound: InboundResponse, _ moment: Moment) -> Bool {
+        let response = inbound.response
+        guard rules.mayBegin(response.status) else { return false }
+        if let when = rules.when {
+            let judge = ResponseJudge(route: when, method: preparation.method)
+            guard case .success = judge.judge(inbound, wallSeconds: moment.wallSeconds) else { return false }
+        }
+        let place = rules.settings.location
+        let address = OperationAddress(place, response, base: sentTo, at: plan.upstream.origin)
+        let fault: String
+        switch address {
+        case nil:
+            guard rules.needsAddress else { return false }
+            fault = "the upstream has begun an operation and does not say where it can be asked about it"
+        case .refused(let why)?:
+            fault = "the upstream has begun an operation whose address is not followed: \(why)"
+        case .target(let target, let isMonitor)?:
+            let operation = BegunOperation(
+                target,
+                isMonitor: isMonitor,
+                upstream: plan.upstream.name,
+                beganAt: moment.wall
+            )
+            guard let follow = try? looks(at: operation, rules, plan.upstreamIndex) else { return false }
+            begins(follow, inbound, moment)
+            return true
+        }
+        var failure = Failure(.operationLost, sent: .answered, fault, status: response.status)
+        failure.exchange = inbound.exchange
+        keepInvalid(response)
+        note(failure, response.fields, moment)
+        return true
+    }
+
+    private mutating func begins(_ follow: Follow, _ inbound: InboundResponse, _ moment: Moment) {
+        var begun = outgoing(inbound.response)
+        if case .stream = begun.body {
+            notes.append(.dropped(begun.body, wasKept: false))
+            begun.body = .empty
+            begun.fields.remove(.contentLength)
+        }
+        answer = begun
+        tookWell(inbound, moment)
+        recovery.attemptSucceeded(at: moment.now, status: begun.status, exchange: inbound.exchange)
+        let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
+        let wait = follow.rules.settings.wait(age: .zero, asked)
+        recovery.operationBegan(at: follow.operation.reference, after: wait)
+        if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
+        questions = Questions(inquiry: inquiry, follow: follow)
+        redirect = nil
+        lookLater(after: wait, moment)
+    }
+
+    /// The looks at an operation, which carry what goes with every request of the route.
+    func looks(
+        at operation: BegunOperation,
+        _ rules: FollowRules,
+        _ upstreamIndex: Int
+    ) throws(Failure) -> Follow {
+        var fields = HeaderFields()
+        if let own = preparation.callersCredential { fields.append("Authorization", own) }
+        if let name = FieldName("Accept"), let types = preparation.value(of: name) {
+            fields.append("Accept", types)
+        }
+        return Follow(
+            rules: rules,
+            operation: operation,
+            preparation: try Preparation(
+                HTTPRequest(method: .get, target: "", fields: fields),
+                route: rules.asking,
+                job: context.id,
+                added: added,
+                wallSeconds: preparedAt
+            ),
+            upstreamIndex: upstreamIndex
+        )
+    }
+
+    /// Another look after that wait, which of a kept job is the store's to keep.
+    private mutating func lookLater(after wait: Duration, _ moment: Moment) {
+        if isDelivery {
+            step = .end(.follows(after: wait))
+            return
+        }
+        let at = moment.now.advanced(by: wait)
+        guard at < recovery.deadline else { return handBack(wait, moment) }
+        step = .wait(until: at, Follow.running)
+    }
+
+    /// The caller has no time left for the operation's end, and gets the answer that has begun it.
+    mutating func handBack(_ wait: Duration, _ moment: Moment) {
+        recovery.asksNoMore(.deadline(wait: wait), "follow")
+        guard let answer else { return ended(Follow.running, moment) }
+        step = .end(.answered(answer, .begun))
+    }
+
+    /// Looks at the operation in the place of sending the request.
+    mutating func look(_ moment: Moment) {
+        guard let follow = questions?.follow else { return }
+        plan = recovery.lookUpBegan(
+            nil,
+            .unanswered,
+            upstreamIndex: follow.upstreamIndex,
+            at: moment.now,
+            wall: moment.wall
+        )
+        takeLook(follow)
+    }
+
+    /// The first step of a look that has begun.
+    mutating func takeLook(_ follow: Follow) {
+        redirect = Redirect(lookingAt: follow.result ?? follow.operation.target)
+        put(follow.preparation, ResponseJudge(route: follow.rules.asking, method: .get))
+        step = afterPreparation
+    }
+}
+
+// The answer to a look.
+extension ExecutionMachine {
+    mutating func looked(_ inbound: InboundResponse, _ moment: Moment) {
+        guard let follow = questions?.follow else { return }
+        let finding = follow.finding(inbound, wallSeconds: moment.wallSeconds)
+        if case .silent(let failure) = finding {
+            say(failure, inbound.response.fields, moment)
+            if canRefresh, let token, inbound.response.status == 401 {
+                refused = token.generation
+                if isDelivery { notes.append(.tokenMissed(token.generation)) }
+            }
+            return silent(failure, moment)
+        }
+        tookWell(inbound, moment)
+        switch finding {
+        case .running:
+            let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
+            guard let wait = wait(asked, moment) else { return tooLong(inbound, moment) }
+            forget(.running)
+            lookLater(after: wait, moment)
+        case .failed(let word):
+            let saying = word.map { ": its status is \($0)" } ?? ""
+            let why = "the operation that the upstream had begun has failed\(saying)"
+            operationEnded(.failed, .operationFailed, why, inbound, moment)
+        case .gone:
+            let what =
+                follow.result == nil ? "the operation that it had begun" : "the result of its operation"
+            let status = inbound.response.status.rawValue
+            let why = "the upstream answered \(status): it does not have \(what) any more"
+            operationEnded(.gone, .operationLost, why, inbound, moment)
+        case .done: done(follow, inbound, moment)
+        case .silent: break
+        }
+    }
+
+    private mutating func done(_ follow: Follow, _ inbound: InboundResponse, _ moment: Moment) {
+        let response = inbound.response
+        let isSeeOther = response.status == 303
+        let named = isSeeOther ? Following.Locator.field(.location) : follow.rules.settings.result
+        if follow.result == nil, let place = named {
+            switch OperationAddress(place, response, base: sentTo, at: plan.upstream.origin) {
+            case .target(let target, _)?:
+                questions?.follow?.result = target
+                forget(.running)
+                step = .begin
+                return
+            case .refused(let why)?:
+                let fault = "the operation is done, and the address of its result is not followed: \(why)"
+                return operationEnded(.gone, .operationLost, fault, inbound, moment)
+            case nil: break
+            }
+        }
+        recovery.lookUpEnded(.done, status: response.status, exchange: inbound.exchange, at: moment.now)
+        let outcome = outgoing(response)
+        takeRequest()
+        questions?.follow = nil
+        if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
+        answer = nil
+        step = .end(.answered(outcome, .followed))
+    }
+
+    /// The operation came to an end that is no success, and the rules decide about the job.
+    private mutating func operationEnded(
+        _ word: LookUp,
+        _ kind: FailureKind,
+        _ why: String,
+        _ inbound: InboundResponse,
+        _ moment: Moment
+    ) {
+        var failure = Failure(kind, sent: .answered, why, status: inbound.response.status)
+        failure.exchange = inbound.exchange
+        let last = outgoing(inbound.response)
+        // A failure must not look like a success to whoever reads the status alone.
+        answer = isDelivery || last.status.rawValue >= 400 ? last : nil
+        operationEnded(word, failure, moment)
+    }
+
+    private mutating func operationEnded(_ word: LookUp, _ failure: Failure, _ moment: Moment) {
+        takeRequest()
+        let named = judge.named(failure)
+        recovery.lookUpEnded(word, named, at: moment.now)
+        questions?.follow = nil
+        redirect = nil
+        step = .recall(named, nil)
+    }
+
+    private mutating func tooLong(_ inbound: InboundResponse?, _ moment: Moment) {
+        let limit = questions?.follow?.rules.settings.timeout ?? .zero
+        answer = nil
+        var failure = Failure(
+            .operationLost,
+            sent: .answered,
+            "the operation was not over within follow.timeout (\(DurationText.text(limit)))",
+            status: inbound?.response.status
+        )
+        failure.exchange = inbound?.exchange
+        operationEnded(.gone, failure, moment)
+    }
+
+    /// The wait before the next look; nil where there is to be none.
+    private func wait(_ asked: Duration?, _ moment: Moment) -> Duration? {
+        guard let follow = questions?.follow else { return nil }
+        let (settings, age) = (follow.rules.settings, follow.operation.age(moment.wall))
+        let wait = settings.wait(age: age, asked)
+        // A caller that waits has its own time.
+        guard isDelivery else { return wait }
+        return age < settings.timeout ? min(wait, settings.timeout - age) : nil
+    }
+
+    /// The look comes off the record: it said what was known.
+    private mutating func forget(_ word: LookUp) {
+        recovery.lookUpForgotten()
+        notes.append(.looked(word))
+        takeRequest()
+        redirect = nil
+    }
+
+    /// The look came to nothing, and is tried again; the first of several that fail alike is on record.
+    private mutating func silent(_ failure: Failure, _ moment: Moment) {
+        guard let follow = questions?.follow else { return }
+        guard let wait = wait(failure.retryAfter, moment) else { return tooLong(nil, moment) }
+        questions?.follow?.result = nil
+        let known = follow.operation.trouble
+        if known?.kind == failure.kind, known?.status == failure.status {
+            forget(.unanswered)
+        } else {
+            questions?.follow?.operation.trouble = failure
+            recovery.lookUpEnded(.unanswered, failure, at: moment.now)
+            recovery.followsOn(after: wait)
+            if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
+            takeRequest()
+            redirect = nil
+        }
+        lookLater(after: wait, moment)
+    }
+
+    /// The look could not be taken, or had no answer.
+    mutating func lookFailed(_ failure: Failure, _ moment: Moment) {
+        say(failure, nil, moment)
+        if let ending = endOfInterruptedLookUp(failure, moment) {
+            recovery.lookUpForgotten()
+            takeRequest()
+            return end(ending, nil)
+        }
+        if moment.isCancelled || failure.kind == .cancelled {
+            forget(.unanswered)
+            return stopped(after: Follow.running, moment)
+        }
+        // Each look would have as much to say.
+        if failure.kind == .httpResponseBodySize {
+            answer = nil
+            var lost = Failure(.operationLost, sent: .answered, "of the operation: " + failure.detail)
+            lost.exchange = failure.exchange
+            return operationEnded(.gone, lost, moment)
+        }
+        silent(failure, moment)
+    }
+
+    /// The look may not be taken now.
+    mutating func lookHeld(_ hold: AttemptDeferral, _ moment: Moment) {
+        if mayWait(for: hold, moment) {
+            step = .hold(hold)
+        } else if isDelivery {
+            recovery.lookUpForgotten()
+            takeRequest()
+            waitAgain(hold.until, nil, moment)
+        } else {
+            lookFailed(hold.failure(moment.now), moment)
+        }
+    }
+
+    private mutating func tookWell(_ inbound: InboundResponse, _ moment: Moment) {
+        if !context.route.isWithoutTraffic {
+            feedback = AttemptFeedback(inbound.response, wallMilliseconds: moment.wall)
+        }
+        if canRefresh, let token { notes.append(.tokenAccepted(token.generation)) }
+    }
+}

@@ -1,0 +1,143 @@
+import RelayBase
+import RelayJSON
+import RelayJobs
+import RelayRoute
+
+/// An operation of the upstream that is followed, with what each look at it is made of.
+struct Follow: Sendable {
+    let rules: FollowRules
+    var operation: BegunOperation
+    /// A GET with what goes with every request of the route; its target is the operation's.
+    let preparation: Preparation
+    /// The upstream's, as an index.
+    let upstreamIndex: Int
+    /// Where the result is, once the operation is done.
+    var result: String?
+
+    /// The failure of a job whose operation goes on, for whoever gives it up.
+    static let running = Failure(
+        .operationLost,
+        sent: .answered,
+        "the upstream has begun an operation, which was not over"
+    )
+}
+
+// The word of an answer on an operation.
+extension Follow {
+    enum Finding {
+        case running
+        case done
+        /// The word it has for that, where it has one.
+        case failed(String?)
+        case gone
+        /// Nothing: another look may be luckier.
+        case silent(Failure)
+    }
+
+    func finding(_ inbound: InboundResponse, wallSeconds: Int64) -> Finding {
+        let response = inbound.response
+        let isThere = response.status.class == .success
+        if result == nil {
+            if let failed = rules.failed, failed.takes(inbound, wallSeconds) { return .failed(nil) }
+            if let done = rules.done, done.takes(inbound, wallSeconds) { return .done }
+        }
+        if response.status == 404 || response.status == 410 { return .gone }
+        if result == nil, rules.done == nil, response.status == 303 { return .done }
+        guard isThere else {
+            var failure = Failure(
+                .httpStatus,
+                sent: .answered,
+                "the upstream answered \(response.status.rawValue) when it was asked about the operation",
+                status: response.status
+            )
+            failure.exchange = inbound.exchange
+            failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
+            return .silent(failure)
+        }
+        if result != nil { return .done }
+        if rules.done != nil, rules.failed != nil { return .running }
+        if operation.isMonitor, case .bytes(let content) = response.body, !content.isEmpty,
+            (try? JSONScan.validate(content.span)) == nil
+        {
+            let what = "what the upstream answered when it was asked about the operation is not JSON"
+            var failure = Failure(.invalidResponse, sent: .answered, what, status: response.status)
+            failure.exchange = inbound.exchange
+            return .silent(failure)
+        }
+        let word = operation.isMonitor ? Follow.word(of: response) : nil
+        switch word {
+        case "failed"?, "canceled"?, "cancelled"?: if rules.failed == nil { return .failed(word) }
+        case "succeeded"?: if rules.done == nil { return .done }
+        case nil where response.status != 202: if rules.done == nil { return .done }
+        default: break
+        }
+        return .running
+    }
+
+    /// The status in the answer's document, in lower case.
+    private static func word(of response: HTTPResponse) -> String? {
+        text(at: status, in: response)?.lowercased()
+    }
+
+    private static let status = try? JSONPointer(parsing: "/status")
+
+    fileprivate static func text(at pointer: JSONPointer?, in response: HTTPResponse) -> String? {
+        guard let pointer, case .bytes(let content) = response.body,
+            let range = (try? JSONScan.locate([pointer], in: content.span))?.first ?? nil,
+            case .string(let text)? = try? JSONValue(parsing: Array(content[range]))
+        else { return nil }
+        return text
+    }
+}
+
+/// The address of an operation, or of its result, as an answer names it: input of somebody else.
+enum OperationAddress {
+    /// Path and query at the origin that answered, and whether what stands there has a status of its own.
+    case target(String, isMonitor: Bool)
+    /// Why it is not followed, in a sentence.
+    case refused(String)
+
+    private static let operationLocation = FieldName("Operation-Location")
+
+    /// Reads the answer to a request that was sent to `base` at `origin`; nil where it names no address.
+    ///
+    /// Only the origin that answered is asked, since the route's credential goes along.
+    init?(_ place: Following.Locator?, _ response: HTTPResponse, base: String, at origin: Origin) {
+        var (text, isMonitor): (String?, Bool) = (nil, true)
+        let monitor = OperationAddress.operationLocation.flatMap { response.fields.contains($0) ? $0 : nil }
+        switch place ?? .field(monitor ?? .location) {
+        case .field(let name):
+            guard response.fields.count(of: name) <= 1 else {
+                self = .refused("it is named more than once")
+                return
+            }
+            (text, isMonitor) = (response.fields[name], name != .location)
+        case .pointer(let pointer): text = Follow.text(at: pointer, in: response)
+        }
+        guard let found = text else { return nil }
+        guard found.utf8.count <= Following.addressLimit else {
+            self = .refused("it is longer than \(Following.addressLimit) bytes")
+            return
+        }
+        guard found.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }), !found.isEmpty else {
+            self = .refused("it has characters that no address has")
+            return
+        }
+        guard let target = Redirect.resolve(found, base: base, origin: origin),
+            target.utf8.count <= 2 * Following.addressLimit
+        else {
+            self = .refused("it leads to another origin than the one that answered")
+            return
+        }
+        self = .target(target, isMonitor: isMonitor)
+    }
+}
+
+extension Route {
+    fileprivate func takes(_ inbound: InboundResponse, _ wallSeconds: Int64) -> Bool {
+        if case .success = ResponseJudge(route: self, method: .get).judge(inbound, wallSeconds: wallSeconds) {
+            return true
+        }
+        return false
+    }
+}

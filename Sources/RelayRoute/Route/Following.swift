@@ -1,0 +1,85 @@
+package import RelayBase
+package import RelayJSON
+
+/// How an operation that an upstream begins, and answers before it is over, is followed to its end.
+package struct Following: Sendable {
+    /// Where an address stands in an answer.
+    package enum Locator: Sendable {
+        case field(FieldName)
+        case pointer(JSONPointer)
+    }
+
+    /// Answers that begin an operation; nil is a 202 that names its address.
+    package var when: SuccessRule?
+    /// Where its address stands; nil is `Operation-Location`, or else `Location`.
+    package var location: Locator?
+    /// Answers to a look that say that it is done; nil reads them as they are usual.
+    package var done: SuccessRule?
+    /// Answers to a look that say that it has failed; likewise.
+    package var failed: SuccessRule?
+    /// Where the last answer to a look names the result; nil takes that answer for it.
+    package var result: Locator?
+    /// The shortest wait between two looks.
+    package var interval: Duration = .seconds(2)
+    /// The longest, but for what the upstream asks for.
+    package var maxInterval: Duration = .seconds(30)
+    /// How long a kept job waits for the operation's end.
+    package var timeout: Duration = .seconds(3_600)
+
+    /// Bytes of an address.
+    package static let addressLimit = 2_048
+    /// The longest wait that an upstream's `Retry-After` brings.
+    private static let longestAsked: Duration = .seconds(900)
+
+    package init() {}
+
+    /// The wait before the next look at an operation of that age, of which the upstream has `asked` for one.
+    ///
+    /// It grows with the age, of which it is a hundredth at least: so looks stay few whatever the upstream asks for, and no
+    /// count of them has to be kept.
+    package func wait(age: Duration, _ asked: Duration?) -> Duration {
+        guard let asked else { return min(max(interval, age / 2), maxInterval) }
+        return max(interval, min(asked, max(maxInterval, Self.longestAsked)), age / 100)
+    }
+}
+
+/// A route's looks at operations, with what judges the answers.
+package final class FollowRules: Sendable {
+    package let settings: Following
+    /// The same route, whose success is an answer that begins an operation; nil where its status alone tells.
+    package let when: Route?
+    /// The same, whose success is that it is done, or has failed; nil where nobody says.
+    package let done: Route?
+    package let failed: Route?
+    /// The same, whose requests are looks: what answers them can be read.
+    package let asking: Route
+    /// Whether the answer that begins an operation has to be looked into.
+    package let needsContent: Bool
+
+    private static let accepted = StatusSet(codes: [202])
+
+    init(_ settings: Following, of name: String, _ policy: RoutePolicy) {
+        self.settings = settings
+        func route(_ rule: SuccessRule?) -> Route? {
+            rule.map { Route(name: name, policy: policy.asking($0)) }
+        }
+        when = route(settings.when)
+        done = route(settings.done)
+        failed = route(settings.failed)
+        var readable = SuccessRule()
+        readable.inspectLimit = policy.limits.body
+        var looks = policy.asking(readable)
+        looks.response.expectsJSON = true
+        asking = Route(name: name, policy: looks)
+        let isInside = if case .pointer? = settings.location { true } else { false }
+        needsContent = isInside || settings.when?.inspectsBody == true
+    }
+
+    /// Whether an answer with that status may begin an operation.
+    package func mayBegin(_ status: Status) -> Bool {
+        (settings.when?.statuses ?? Self.accepted).contains(status)
+    }
+
+    /// Whether an answer that begins an operation and does not name its address is a failure.
+    package var needsAddress: Bool { settings.when != nil || settings.location != nil }
+}

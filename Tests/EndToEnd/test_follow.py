@@ -1,0 +1,112 @@
+"""Following an operation that the upstream begins with a 202 to its end."""
+
+import pathlib
+import subprocess
+import unittest
+
+from caller import ask
+from durable import DurableTest, kept
+from relay import daemon, route
+from upstream import answer, as_json
+
+RUNNING, DONE = as_json(200, '{"status": "Running"}'), as_json(200, '{"status": "Succeeded", "film": 7}')
+BEGUN = answer(202, '{"id": 7}', ("Operation-Location", "/ops/7?token=s3cret"))
+
+
+def follow(**members):
+    return {"interval": "100ms", "max_interval": "200ms", **members}
+
+
+class Follow(DurableTest):
+    def following(self, make=route, **members):
+        return self.new_relay({"up": make(self.upstream.url, **{"follow": follow(), **members})}).start()
+
+    def script(self, *looks, begun=BEGUN):
+        self.upstream.on("/x", begun, answer(500))
+        self.upstream.on("/ops/7", *looks)
+
+    def asked(self):
+        return [len(self.upstream.seen(path)) for path in ("/x", "/ops/7")]
+
+    def explain(self, relay, id):
+        program = pathlib.Path(daemon()).with_name("waystation")
+        return subprocess.run(
+            [program, "explain", id, "--socket", relay.control], capture_output=True, text=True, check=True,
+            timeout=30).stdout
+
+    def test_a_caller_gets_the_end_of_the_operation(self):
+        self.script(RUNNING, answer(503), DONE)
+        relay = self.following()
+        got = relay.ask("POST", "/r/up/x", body=b"film")
+        self.assertEqual((got.status, got.json()["film"], got["Waystation-Source"]), (200, 7, "followed"), got)
+        self.assertEqual((got["Waystation-Outcome"], self.asked()), ("success", [1, 3]))
+        job = relay.job(got)
+        self.assertEqual([(a["result"], a.get("look_up")) for a in job["attempts"]],
+                         [("success", None), ("failure", "unanswered"), ("success", "done")])
+        self.assertEqual((job["attempts"][0]["next"], job["attempts"][0]["operation"]), ("follow", "/ops/7"))
+        story = self.explain(relay, job["id"])
+        self.assertIn("look at /ops/7 in 100ms", story)
+        self.assertRegex(story, r"look-up 3\s+→ u1 .*200 done")
+        self.assertIn("answered 200, at the end of its operation", story)
+        metrics = ask(relay.control, "GET", "/metrics").body.decode()
+        for word, count in ("running", 1), ("unanswered", 1), ("done", 1), ("failed", 0):
+            self.assertIn(f'waystation_operation_looks_total{{route="up",result="{word}"}} {count}', metrics)
+        for text in (story, metrics, str(job), relay.errors.text()):
+            self.assertNotIn("s3cret", text)
+
+    def test_a_caller_without_the_time_gets_the_202(self):
+        self.script(RUNNING)
+        relay = self.following()
+        got = relay.ask("POST", "/r/up/x", [("Waystation-Timeout", "500ms")], b"film")
+        self.assertEqual((got.status, got.json(), got["Waystation-Source"]), (202, {"id": 7}, "begun"), got)
+        self.assertIn("answered 202, and its operation goes on", self.explain(relay, got["Waystation-Job"]))
+
+    def test_a_kept_job_is_sent_once_whatever_kills_the_relay(self):
+        door = self.new_door()
+        self.script(RUNNING, door, RUNNING, DONE)
+        relay = self.following(kept)
+        id = self.hand_over(relay, "/r/up/x", ("Waystation-Ordering-Key", "k"))
+        self.upstream.wait_for("/ops/7", 2)
+        # Killed while a look is under way.
+        self.restart(relay)
+        door.open()
+        job = self.wait_for_end(relay, id)
+        self.assertEqual((job["source"], job["status"], job.get("in_doubt")), ("followed", 200, None), job)
+        self.assertEqual(ask(relay.control, "GET", f"/v1/jobs/{id}/response").json()["film"], 7)
+        self.assertEqual(self.asked()[0], 1)
+
+    def test_a_kept_job_waits_over_a_crash_and_says_what_for(self):
+        self.script(RUNNING)
+        relay = self.following(kept, follow=follow(interval="1m", max_interval="1m"), concurrency={"max_requests": 1})
+        id = self.hand_over(relay, "/r/up/x")
+        job = self.wait_until(relay, id, state="retrying", reason="following", in_doubt=True)
+        self.assertEqual(job["blocker"]["reason"], "following")
+        self.restart(relay)
+        # The one permit is free meanwhile.
+        self.upstream.on("/y", answer(200))
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/y"))
+        self.upstream.on("/ops/7", DONE)
+        self.act(relay, id, "retry")
+        self.assertEqual(self.wait_for_end(relay, id)["source"], "followed")
+        self.assertEqual(self.asked()[0], 1)
+
+    def test_an_operation_that_fails_or_is_gone_is_not_begun_again(self):
+        relay = self.following(kept)
+        for look, kind in (as_json(200, '{"status": "Failed"}'), "operation_failed"), (answer(404), "operation_lost"):
+            self.script(look)
+            sent = self.asked()[0]
+            job = self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"), "dead")
+            self.assertEqual((job["last_failure"]["kind"], job["end"]), (kind, "not_repeatable"), job)
+            self.assertEqual(self.asked()[0], sent + 1)
+
+    def test_an_address_elsewhere_is_not_asked(self):
+        self.script(DONE, begun=answer(202, "", ("Location", "http://127.0.0.2:1/ops/7?token=s3cret")))
+        got = self.following().ask("POST", "/r/up/x", body=b"film")
+        problem = self.assert_problem(got, 502, "invalid_response")
+        self.assertIn("another origin", problem["detail"])
+        self.assertEqual((problem["kind"], self.asked()), ("operation_lost", [1, 0]))
+        self.assertNotIn("s3cret", str(problem))
+
+
+if __name__ == "__main__":
+    unittest.main()
