@@ -34,7 +34,7 @@ extension ExecutionMachine {
                 return Collecting(inbound: inbound, limit: judge.inspectLimit, key: judge.inspectKey)
             }
             let limit = min(limit, Int(ResponseJudge.collectLimit))
-            return Collecting(inbound: inbound, limit: limit, passesThrough: true)
+            return Collecting(inbound: inbound, limit: limit, beyond: .passesThrough)
         }
         if collectsAll { return Collecting(inbound: inbound, limit: limit) }
         if keepsAnswer(status) {
@@ -52,7 +52,11 @@ extension ExecutionMachine {
             source.length.map({ $0 <= ResponseJudge.collectLimit }) ?? true
         {
             let limit = min(limit, Int(ResponseJudge.collectLimit))
-            return Collecting(inbound: inbound, limit: limit, passesThrough: source.length == nil)
+            return Collecting(
+                inbound: inbound,
+                limit: limit,
+                beyond: source.length == nil ? .passesThrough : .fails
+            )
         }
         guard let length = source.length, length <= ResponseJudge.collectLimit,
             program != nil || context.route.mendsBrokenBody(of: status)
