@@ -23,7 +23,9 @@ extension WireFault {
                     X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
                     X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
                     "; where its authority is your own, tls.ca_file names it"
-                case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID:
+                case X509_V_ERR_CERT_NOT_YET_VALID:
+                    "; its time has not come, unless this machine's clock is wrong"
+                case X509_V_ERR_CERT_HAS_EXPIRED:
                     "; it has to be renewed there, unless this machine's clock is wrong"
                 default: ""
                 }

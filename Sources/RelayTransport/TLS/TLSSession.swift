@@ -90,17 +90,24 @@ import RelayPosix
     /// The facts that the handshake has shown.
     var certificateFacts: CertificateFacts {
         let count = unsafe relay_ssl_verified_count(ssl)
-        let days = (0..<count).compactMap { index -> Int? in
-            var (days, seconds): (Int32, Int32) = (0, 0)
-            let end = unsafe X509_get0_notAfter(relay_ssl_verified_certificate(ssl, index))
-            return unsafe ASN1_TIME_diff(&days, &seconds, nil, end) == 1 ? Int(days) : nil
+        let days = (0..<count).compactMap { index in
+            unsafe Self.daysLeft(relay_ssl_verified_certificate(ssl, index))
         }
         return CertificateFacts(
             version: unsafe String(cString: SSL_get_version(ssl)),
             count: Int(count),
             daysLeft: days.min(),
+            ownDaysLeft: unsafe SSL_get_certificate(ssl).flatMap { unsafe Self.daysLeft($0) },
             isClientAsked: unsafe relay_ssl_was_certificate_requested(ssl) == 1
         )
+    }
+
+    /// Whole days until a certificate expires, below zero once it has.
+    private static func daysLeft(_ certificate: OpaquePointer?) -> Int? {
+        var (days, seconds): (Int32, Int32) = (0, 0)
+        let end = unsafe X509_get0_notAfter(certificate)
+        guard unsafe ASN1_TIME_diff(&days, &seconds, nil, end) == 1 else { return nil }
+        return seconds < 0 ? Int(days) - 1 : Int(days)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> WireRead {
@@ -158,6 +165,8 @@ package struct CertificateFacts: Sendable {
     package let count: Int
     /// Whole days until the first of them expires; nil where none says.
     package let daysLeft: Int?
+    /// The same of the client certificate that is configured; nil where there is none.
+    package let ownDaysLeft: Int?
     /// Whether the peer asked for a client certificate.
     package let isClientAsked: Bool
 }

@@ -1,4 +1,5 @@
 import Glibc
+import RelayPosix
 
 /// The owner of a socket, for someone who may not use it.
 enum SocketOwner {
@@ -23,7 +24,26 @@ enum SocketOwner {
         )
     }
 
-    private static func userName(_ id: uid_t) -> String {
+    /// The user whose process listens; nil where nothing can be connected to.
+    static func peer(of path: String) -> uid_t? {
+        switch Socket.connect(to: .unix(path: path)) {
+        case .connected(let socket): return try? PeerCredentials(of: socket.raw).user
+        case .underway(let socket): return try? PeerCredentials(of: socket.raw).user
+        case .failed: return nil
+        }
+    }
+
+    /// Whether a user may have the caller read a file: root and the caller itself.
+    static func isTrusted(_ user: uid_t) -> Bool { user == 0 || user == geteuid() }
+
+    /// Whether nobody else can write a file; true also of one that is not there.
+    static func isTrusted(file: String) -> Bool {
+        var facts = stat()
+        guard unsafe stat(file, &facts) == 0 else { return true }
+        return isTrusted(facts.st_uid) && facts.st_mode & (S_IWGRP | S_IWOTH) == 0
+    }
+
+    static func userName(_ id: uid_t) -> String {
         guard let entry = unsafe getpwuid(id) else { return String(id) }
         return unsafe String(cString: entry.pointee.pw_name)
     }

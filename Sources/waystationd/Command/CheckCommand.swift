@@ -1,5 +1,6 @@
 import RelayConfig
 import RelayPosix
+import RelaySystemd
 
 /// `--check` and `--effective`: everything a start would find wrong with the configuration, at once.
 enum CheckCommand {
@@ -15,7 +16,9 @@ enum CheckCommand {
             let warnings = loaded.warnings + ListenerDirectory.warnings(loaded)
             let isRefused = arguments.isStrict && !warnings.isEmpty
             if arguments.isOnline, !isRefused {
-                Output.error(Diagnostic.render(warnings))
+                Output.error(
+                    JournalText.escaped(Diagnostic.render(warnings), limit: .max, keepsLines: true)
+                )
                 return look(loaded, arguments)
             }
             if arguments.isJSON {
@@ -31,7 +34,8 @@ enum CheckCommand {
             if arguments.isJSON {
                 Output.bytes(Diagnostic.json(error.diagnostics))
             } else {
-                Output.error(error.text + Diagnostic.verdict(file, error.diagnostics, routes: nil))
+                let verdict = Diagnostic.verdict(file, error.diagnostics, routes: nil)
+                Output.error(JournalText.escaped(error.text + verdict, limit: .max, keepsLines: true))
             }
             return 78
         }
@@ -43,13 +47,14 @@ enum CheckCommand {
         do throws(PosixError) {
             text = OnlineText(
                 file: loaded.file,
-                findings: try OnlineVisit.run(loaded, limit: arguments.timeout ?? .seconds(10))
+                findings: try OnlineVisit.run(loaded, limit: arguments.timeout ?? .seconds(10)),
+                isStrict: arguments.isStrict
             )
         } catch {
             Output.error("waystationd: cannot look at the endpoints: \(error)\n")
             return 1
         }
-        let isWell = text.findings.allSatisfy { $0.mark != .failed }
+        let isWell = text.isWell
         if arguments.isJSON {
             Output.bytes(text.json)
         } else {

@@ -46,7 +46,7 @@ enum Main {
         } catch {
             FailedStart(sockets: [], file: nil).end(69, error.description)
         }
-        let file = arguments.file ?? ConfigurationLoader.defaultFile()
+        let file = absolute(arguments.file ?? ConfigurationLoader.defaultFile())
         let failed = FailedStart(sockets: activated.listeners, file: file)
         let loaded: LoadedConfiguration
         do throws(ConfigurationRejected) {
@@ -104,6 +104,13 @@ enum Main {
     private static func library(_ loaded: LoadedConfiguration, _ failed: FailedStart) -> PostgresLibrary? {
         guard loaded.configuration.storage.postgresql != nil else { return nil }
         do throws(PostgresError) { return try PostgresLibrary.open() } catch { failed.end(69, error.message) }
+    }
+
+    /// The same file from the root on, as those can read it who are told of it.
+    private static func absolute(_ file: String) -> String {
+        guard !file.hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return file }
+        defer { unsafe free(directory) }
+        return "\(unsafe String(cString: directory))/\(file)"
     }
 
     private static func stateDirectory(_ loaded: LoadedConfiguration) -> String {

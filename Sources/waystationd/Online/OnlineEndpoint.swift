@@ -13,18 +13,37 @@ struct OnlineEndpoint: Sendable {
     }
 
     let upstream: Upstream
-    /// The longest that one of its users waits for a connection.
-    fileprivate(set) var connect: Duration
+    /// The shortest that one of its users waits for a connection.
+    private(set) var connect: Duration
+    /// The user of that limit; nil where all of them have the same.
+    private(set) var hastiest: String?
+    /// Whether that is a credential's.
+    private(set) var isLimitOfCredential: Bool
     /// The upstreams and credentials that lead there, in words.
     fileprivate(set) var users: [String]
     /// Credentials that are fetched there.
     fileprivate(set) var credentials: [CredentialDefinition] = []
     fileprivate(set) var questions: [Question] = []
 
+    var origin: Origin { upstream.origin }
     /// For messages.
-    var name: String { upstream.origin.text }
+    var name: String { origin.text }
     /// Whether it may ask who the relay is.
     var showsCertificate: Bool { upstream.tls.clientCertificate != nil }
+
+    private init(_ upstream: Upstream, _ user: String, _ connect: Duration, isCredential: Bool) {
+        (self.upstream, self.connect, users) = (upstream, connect, [user])
+        isLimitOfCredential = isCredential
+    }
+
+    private mutating func add(_ user: String, _ connect: Duration, isCredential: Bool) {
+        if connect < self.connect {
+            (self.connect, hastiest, isLimitOfCredential) = (connect, user, isCredential)
+        } else if connect > self.connect, hastiest == nil {
+            hastiest = users[0]
+        }
+        users.append(user)
+    }
 
     private struct Rules: Hashable {
         let origin: Origin
@@ -43,20 +62,31 @@ struct OnlineEndpoint: Sendable {
     /// The token endpoints and upstreams of a configuration; the former come first, since requests need the tokens.
     static func all(_ loaded: LoadedConfiguration) -> [OnlineEndpoint] {
         var (endpoints, indices): ([OnlineEndpoint], [Rules: Int]) = ([], [:])
-        func index(of upstream: Upstream, _ user: String, _ connect: Duration) -> Int {
+        @inline(never)
+        func index(
+            of upstream: Upstream,
+            _ user: String,
+            _ connect: Duration,
+            isCredential: Bool = false
+        ) -> Int {
             let rules = Rules(upstream)
             guard let index = indices[rules] else {
                 indices[rules] = endpoints.count
-                endpoints.append(OnlineEndpoint(upstream: upstream, connect: connect, users: [user]))
+                endpoints.append(OnlineEndpoint(upstream, user, connect, isCredential: isCredential))
                 return endpoints.count - 1
             }
-            endpoints[index].users.append(user)
-            endpoints[index].connect = max(endpoints[index].connect, connect)
+            endpoints[index].add(user, connect, isCredential: isCredential)
             return index
         }
         for credential in loaded.configuration.credentials {
-            guard case .oauth2(let settings) = credential.kind else { continue }
-            let found = index(of: settings.endpoint, "tokens of \(credential.owner)", settings.timeout)
+            guard case .oauth2(let settings) = credential.kind,
+                credential.isRoutesOwn
+                    || loaded.configuration.routes.contains(where: {
+                        $0.policy.authentication?.credential == credential.name
+                    })
+            else { continue }
+            let user = "tokens of \(credential.owner)"
+            let found = index(of: settings.endpoint, user, settings.timeout, isCredential: true)
             endpoints[found].credentials.append(credential)
         }
         let unasked = Set(loaded.configuration.credentials.filter(\.isUsedUp).map(\.name))
@@ -80,8 +110,15 @@ struct OnlineEndpoint: Sendable {
 
 extension CredentialDefinition {
     /// A route's own credential has the route's name.
+    var isRoutesOwn: Bool { name.hasPrefix("route:") }
+
     var owner: String {
-        name.hasPrefix("route:") ? "route \(name.dropFirst(6))" : "credential \(name)"
+        isRoutesOwn ? "route \(name.dropFirst(6))" : "credential \(name)"
+    }
+
+    /// Where tokens of it are fetched.
+    var endpoint: Origin? {
+        if case .oauth2(let settings) = kind { settings.endpoint.origin } else { nil }
     }
 
     /// Whether asking for a token may use up what it is asked with: an endpoint may give a refresh token once.
@@ -97,6 +134,7 @@ extension Route {
         var success = SuccessRule()
         success.statuses = request.statuses
         var policy = policy.asking(success)
+        policy.response.redirects = self.policy.response.redirects
         policy.upstreams = [upstream]
         policy.closed = nil
         policy.neverFails = false

@@ -8,8 +8,20 @@ struct OnlineFinding: Sendable {
 
     enum Mark: String, Sendable {
         case ok, warning, failed
+        /// There was no time to begin.
+        case notSeen = "not_seen"
         /// Not done, for a reason that is no fault.
         case skipped
+
+        /// The greatest among those of its steps is an endpoint's.
+        fileprivate var weight: Int {
+            switch self {
+            case .ok, .skipped: 0
+            case .warning: 1
+            case .notSeen: 2
+            case .failed: 3
+            }
+        }
     }
 
     struct Step: Sendable {
@@ -27,6 +39,8 @@ struct OnlineFinding: Sendable {
     let endpoint: OnlineEndpoint
     var address: String?
     var daysLeft: Int?
+    /// Whether a client certificate was asked for and there is none.
+    var lacksCertificate = false
     private(set) var steps: [Step] = []
 
     init(_ endpoint: OnlineEndpoint) { self.endpoint = endpoint }
@@ -34,9 +48,13 @@ struct OnlineFinding: Sendable {
     mutating func add(_ step: Step) { steps.append(step) }
 
     /// The step that failed first.
-    var fault: Step? { steps.first { $0.mark == .failed } }
+    var fault: Step? { first(.failed) }
 
-    var warnings: [Step] { steps.filter { $0.mark == .warning } }
+    func first(_ mark: Mark) -> Step? { steps.first { $0.mark == mark } }
 
-    var mark: Mark { fault != nil ? .failed : warnings.isEmpty ? .ok : .warning }
+    var mark: Mark {
+        var mark = Mark.ok
+        for step in steps where step.mark.weight > mark.weight { mark = step.mark }
+        return mark
+    }
 }

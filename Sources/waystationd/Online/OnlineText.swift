@@ -1,12 +1,29 @@
 import RelayJSON
+import RelaySystemd
 
 /// The findings for people, as a table with lines below what is not well, and for programs.
 struct OnlineText {
     let file: String
     let findings: [OnlineFinding]
+    /// Whether a warning is a fault.
+    let isStrict: Bool
 
-    private var failed: [OnlineFinding] { findings.filter { $0.mark == .failed } }
-    private var warned: Int { findings.count { $0.mark == .warning } }
+    private func count(_ mark: OnlineFinding.Mark) -> Int { findings.count { $0.mark == mark } }
+
+    /// The first of what is wrong; nil where all is well.
+    private var cause: (finding: OnlineFinding, step: OnlineFinding.Step)? {
+        func first(_ mark: OnlineFinding.Mark) -> (finding: OnlineFinding, step: OnlineFinding.Step)? {
+            for finding in findings where finding.mark == mark {
+                if let step = finding.first(mark) { return (finding, step) }
+            }
+            return nil
+        }
+        return first(.failed) ?? first(.notSeen) ?? (isStrict ? first(.warning) : nil)
+    }
+
+    var isWell: Bool { cause == nil }
+
+    private static func clean(_ text: String) -> String { JournalText.escaped(text, limit: .max) }
 
     var table: String {
         let names = OnlineFinding.StepName.allCases.filter { name in
@@ -14,7 +31,7 @@ struct OnlineText {
         }
         var rows = [["ENDPOINT"] + names.map { $0.rawValue.uppercased() }]
         for finding in findings {
-            rows.append([finding.endpoint.name] + names.map { Self.cell(finding, $0) })
+            rows.append([Self.clean(finding.endpoint.name)] + names.map { Self.cell(finding, $0) })
         }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var text = ""
@@ -34,34 +51,46 @@ struct OnlineText {
 
     /// One line: how it went, and the first cause.
     var verdict: String {
-        let count = "\(findings.count) endpoint\(findings.count == 1 ? "" : "s")"
-        guard let first = failed.first, let fault = first.fault else {
-            let warnings = warned == 0 ? "" : ", \(warned) with a warning"
-            return "\(file): ok, \(count)\(warnings)\n"
+        let all = "\(findings.count) endpoint\(findings.count == 1 ? "" : "s")"
+        let (failed, unseen, warned) = (count(.failed), count(.notSeen), count(.warning))
+        var parts: [String] = []
+        if failed > 0 { parts.append("\(failed) of \(all) cannot be used") }
+        if unseen > 0 {
+            parts.append("\(unseen)\(failed > 0 ? "" : " of \(all)") had no time to be looked at to the end")
         }
-        let name = first.endpoint.name
-        return "\(file): \(failed.count) of \(count) cannot be used; first \(name): \(fault.detail)\n"
+        if parts.isEmpty { parts.append(isStrict && warned > 0 ? all : "ok, \(all)") }
+        if warned > 0 { parts.append("\(warned) with a warning") }
+        var text = "\(file): \(parts.joined(separator: ", "))"
+        if let (first, step) = cause { text += "; first \(first.endpoint.name): \(step.detail)" }
+        return Self.clean(text) + "\n"
     }
 
     private static func cell(_ finding: OnlineFinding, _ name: OnlineFinding.StepName) -> String {
         let steps = finding.steps.filter { $0.name == name }
-        guard
-            let step = steps.first(where: { $0.mark == .failed })
-                ?? steps.first(where: { $0.mark == .warning }) ?? steps.first
-        else { return "-" }
-        if step.mark == .failed { return "FAILED" }
-        guard step.mark != .skipped, let time = step.time else { return "skipped" }
-        let word = step.word.map { " \($0)" } ?? ""
-        return "\(Int(time.milliseconds.rounded()))ms\(word)\(step.mark == .warning ? " !" : "")"
+        guard !steps.isEmpty else { return "-" }
+        func has(_ mark: OnlineFinding.Mark) -> Bool { steps.contains { $0.mark == mark } }
+        if has(.failed) { return "FAILED" }
+        if has(.notSeen) { return "not seen" }
+        guard let done = steps.first(where: { $0.mark != .skipped }), let time = done.time else {
+            return "skipped"
+        }
+        let word = done.word.map { " \($0)" } ?? ""
+        return "\(Int(time.milliseconds.rounded()))ms\(word)\(has(.warning) ? " !" : "")"
     }
 
     private static func lines(_ finding: OnlineFinding) -> String {
         let users = finding.endpoint.users
         let more = users.count > 3 ? " and \(users.count - 3) more" : ""
-        var text = "  \(users.prefix(3).joined(separator: ", "))\(more)\n"
+        var text = "  \(clean(users.prefix(3).joined(separator: ", ")))\(more)\n"
         for step in finding.steps where step.mark != .ok {
-            let word = step.mark == .failed ? "fault" : step.mark == .warning ? "warning" : "note"
-            text += "  \(word): \(step.detail)\n"
+            let word =
+                switch step.mark {
+                case .failed: "fault"
+                case .notSeen: "not seen"
+                case .warning: "warning"
+                case .ok, .skipped: "note"
+                }
+            text += "  \(word): \(clean(step.detail))\n"
             if let advice = step.advice { text += "    \(advice)\n" }
         }
         return text
@@ -70,12 +99,13 @@ struct OnlineText {
     var json: [UInt8] {
         var json = JSONObjectWriter()
         json.member("file", file)
-        json.member("failed", failed.count)
-        json.member("warnings", warned)
-        if let first = failed.first, let fault = first.fault {
+        json.member("failed", count(.failed))
+        json.member("not_seen", count(.notSeen))
+        json.member("warnings", count(.warning))
+        if let (first, step) = cause {
             json.object("cause") { json in
                 json.member("endpoint", first.endpoint.name)
-                Self.write(fault, into: &json)
+                Self.write(step, into: &json)
             }
         }
         json.array("endpoints") { list in

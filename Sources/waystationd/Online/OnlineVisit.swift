@@ -9,10 +9,12 @@ import RelayTransport
 
 /// Looks at the endpoints of a configuration side by side, by the code that would serve requests.
 struct OnlineVisit: Sendable {
-    /// Endpoints that are looked at at once.
+    /// Connections, tokens and requests that are under way at once.
     private static let atOnce = 16
     /// A certificate that expires sooner is told of, in days.
     private static let shortLife = 14
+    /// Bytes of an answer's content that are read.
+    private static let contentLimit = 1_048_576
 
     private let endpoints: [OnlineEndpoint]
     private let limit: Duration
@@ -20,6 +22,7 @@ struct OnlineVisit: Sendable {
     private let transport: LoopTransport
     private let vault: CredentialVault
     private let relay: Relay
+    private let turns = OnlineTurns(Self.atOnce)
 
     /// - Returns: what was seen of each endpoint, within the time limit.
     static func run(_ loaded: LoadedConfiguration, limit: Duration) throws(PosixError) -> [OnlineFinding] {
@@ -61,27 +64,26 @@ struct OnlineVisit: Sendable {
     }
 
     private func findings() async -> [OnlineFinding] {
+        await Self.sideBySide(endpoints.count) { await finding(of: endpoints[$0]) }
+    }
+
+    /// The findings of so many pieces of work, in their order.
+    private static func sideBySide(
+        _ count: Int,
+        _ work: @escaping @Sendable (Int) async -> OnlineFinding
+    ) async -> [OnlineFinding] {
         await withTaskGroup(of: (Int, OnlineFinding).self) { group in
-            var (next, seen) = (0, [OnlineFinding?](repeating: nil, count: endpoints.count))
-            func begin() {
-                guard next < endpoints.count else { return }
-                let index = next
-                next += 1
-                group.addTask { (index, await finding(of: endpoints[index])) }
-            }
-            for _ in 0..<Self.atOnce { begin() }
-            while let (index, finding) = await group.next() {
-                seen[index] = finding
-                begin()
-            }
-            return seen.compactMap(\.self)
+            for index in 0..<count { group.addTask { (index, await work(index)) } }
+            var findings = [OnlineFinding?](repeating: nil, count: count)
+            for await (index, finding) in group { findings[index] = finding }
+            return findings.compactMap(\.self)
         }
     }
 
     private func finding(of endpoint: OnlineEndpoint) async -> OnlineFinding {
         var finding = OnlineFinding(endpoint)
         var limits = AttemptTimeouts(connect: endpoint.connect, idle: endpoint.connect)
-        if !endpoint.credentials.isEmpty { limits.source = LimitName("the credential's timeout") }
+        if endpoint.isLimitOfCredential { limits.source = LimitName("the credential's timeout") }
         let request = OutboundRequest(
             upstream: endpoint.upstream,
             method: .head,
@@ -93,14 +95,29 @@ struct OnlineVisit: Sendable {
             limits: ResponseLimits(),
             timeLimit: TimeLimit("--timeout", limit)
         )
-        guard now < deadline else {
-            finding.add(.late(.connect, endpoint.name, limit))
+        await turns.take()
+        let isLate = now >= deadline
+        if !isLate { finding.take(await transport.reach(request), shortLife: Self.shortLife) }
+        turns.give()
+        guard !isLate else {
+            finding.add(.unseen(.connect, endpoint.name, limit))
             return finding
         }
-        finding.take(await transport.reach(request), shortLife: Self.shortLife)
         guard finding.fault == nil else { return finding }
-        for credential in endpoint.credentials { finding.add(await token(of: credential)) }
-        for question in endpoint.questions { finding.add(await answer(to: question)) }
+        let credentials = endpoint.credentials.count
+        let rest = await Self.sideBySide(credentials + endpoint.questions.count) { index in
+            var finding = OnlineFinding(endpoint)
+            await turns.take()
+            finding.add(
+                index < credentials
+                    ? await token(of: endpoint.credentials[index])
+                    : await answer(to: endpoint.questions[index - credentials])
+            )
+            turns.give()
+            return finding
+        }
+        for one in rest { for step in one.steps { finding.add(step) } }
+        finding.tellOfCertificateRequest()
         return finding
     }
 
@@ -113,6 +130,7 @@ struct OnlineVisit: Sendable {
             return OnlineFinding.Step(name: .token, mark: .skipped, detail: detail)
         }
         let began = now
+        guard began < deadline else { return .unseen(.token, "the token of \(credential.owner)", limit) }
         let given = await withTaskGroup(of: Result<Token, Failure>?.self) { [vault, relay, deadline] group in
             group.addTask {
                 await Result { () async throws(Failure) in
@@ -135,8 +153,9 @@ struct OnlineVisit: Sendable {
             }
             let detail = "a token was given to \(credential.owner), \(life ?? "for as long as it is taken")"
             return OnlineFinding.Step(name: .token, time: time, detail: detail)
-        case .failure(let failure)?: return .failed(.token, failure, time, of: credential.owner)
-        case nil: return .late(.token, "the token of \(credential.owner)", limit)
+        case .failure(let failure)?:
+            return .failed(.token, failure, time, of: credential.owner, at: credential.endpoint)
+        case nil: return .late(.token, "the token of \(credential.owner)", limit, time)
         }
     }
 
@@ -144,14 +163,15 @@ struct OnlineVisit: Sendable {
         let (route, began) = (question.route, now)
         let left = began.duration(to: deadline)
         let owner = "route \(route.name)"
-        guard left > .zero else { return .late(.request, "the request of \(owner)", limit) }
+        guard left > .zero else { return .unseen(.request, "the request of \(owner)", limit) }
         guard !question.lacksToken else {
             let detail = "no request was sent for \(owner), whose token is not asked for"
             return OnlineFinding.Step(name: .request, mark: .skipped, detail: detail)
         }
         var policy = route.policy
-        policy.timeouts.total = left
-        policy.timeouts.attempt = min(policy.timeouts.attempt, left)
+        // An attempt that has no time of its own left ends by the limit of all of it.
+        let isCut = left < min(policy.timeouts.attempt, policy.timeouts.total)
+        policy.timeouts.total = min(policy.timeouts.total, left)
         let (method, path) = (question.request.method, question.request.path)
         let context = JobContext(
             id: JobID(milliseconds: SystemClock.wall() / 1_000_000, random: (relay.ports.entropy.next(), 0)),
@@ -163,17 +183,41 @@ struct OnlineVisit: Sendable {
         )
         let request = HTTPRequest(method: method, target: path, fields: HeaderFields(), body: .empty)
         let outcome = await relay.perform(request, context: context, vault: vault)
-        let time = began.duration(to: now)
-        if outcome.failure?.kind == .credentialsFailed, let name = route.policy.authentication?.credential,
-            vault.canRefresh(name)
-        {
-            // The fault is the token endpoint's, which is told of in its own place.
-            let detail = "no request was sent for \(owner), to which no token was given"
-            return OnlineFinding.Step(name: .request, mark: .skipped, time: time, detail: detail)
+        var failure = outcome.failure
+        var isLate = isCut && failure?.detail.contains(text: "timeouts.total") ?? false
+        if failure == nil {
+            failure = await faultOfContent(outcome.answer)
+            isLate = now >= deadline
         }
-        if let failure = outcome.failure { return .failed(.request, failure, time, of: owner) }
+        let time = began.duration(to: now)
+        if let failure {
+            if failure.kind == .credentialsFailed, let name = route.policy.authentication?.credential,
+                vault.canRefresh(name)
+            {
+                // The fault is the token endpoint's, which is told of in its own place.
+                let detail = "no request was sent for \(owner), to which no token was given"
+                return OnlineFinding.Step(name: .request, mark: .skipped, time: time, detail: detail)
+            }
+            if isLate { return .late(.request, "the whole answer to \(owner)", limit, time) }
+            return .failed(.request, failure, time, of: owner, at: route.policy.upstreams[0].origin)
+        }
         let status = outcome.answer.map { "\($0.status.rawValue)" }
         let detail = "\(method.rawValue) \(context.path) of \(owner) was answered \(status ?? "")"
         return OnlineFinding.Step(name: .request, time: time, detail: detail, word: status)
+    }
+
+    /// Reads what comes, as far as a caller would have to wait for it; events may come for as long as they like.
+    private func faultOfContent(_ answer: HTTPResponse?) async -> Failure? {
+        guard let answer, case .stream(let source) = answer.body else { return nil }
+        defer { source.cancel() }
+        if answer.fields[.contentType]?.hasPrefix("text/event-stream") ?? false { return nil }
+        source.bound(by: deadline)
+        var count = 0
+        do throws(Failure) {
+            while count < Self.contentLimit, let piece = try await source.next() { count += piece.count }
+            return nil
+        } catch {
+            return error
+        }
     }
 }
