@@ -118,7 +118,7 @@ class Answers(unittest.TestCase):
         self.call("pauseRoute", socket=relay.control, route="kept")
         self.assertEqual(self.call("getRoute", socket=relay.control, route="kept").json()["pause"]["by"]["node"], "east")
 
-    def test_a_daemon_that_asks_closes_and_reports(self):
+    def test_a_daemon_that_asks_follows_closes_and_reports(self):
         url, folder = self.world.peer.url, pathlib.Path(tempfile.mkdtemp(prefix="contract-"))
         today = datetime.datetime.now(datetime.timezone.utc).date()
         days = [str(today + datetime.timedelta(days=each)) for each in range(3)]
@@ -126,13 +126,14 @@ class Answers(unittest.TestCase):
             "asking": route(url + "bad", recovery=[], verify={
                 "request": {"path": "still"}, "found": {"status": ["200"]}, "absent": {"status": ["404"]},
                 "settle_after": "10ms", "attempts": 1}, **UNBOUNDED),
+            "begun": route(url + "begun", recovery=[], follow={"interval": "10ms"}, **UNBOUNDED),
             "shut": route(url, closed=[{"dates": days, "zone": "UTC"}]),
             "told": route(url + "bad", recovery=[
                 {"name": "again", "mode": "report", "on": ["any"], "retry": {"max_attempts": 2}}], **UNBOUNDED),
         }, directory=folder, limits={"shedding": {"mode": "report"}})
         self.addCleanup(relay.clean)
         relay.start()
-        for name in "asking", "shut", "told":
+        for name in "asking", "begun", "shut", "told":
             id = ask(relay.jobs, "POST", f"/r/{name}/x", JSON, b"{}")["Waystation-Job"]
             self.call("getJob", socket=relay.control, id=id)
             self.call("getRoute", socket=relay.control, route=name)

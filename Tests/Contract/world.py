@@ -32,6 +32,7 @@ class Peer(Upstream):
             "text": answer(200, b"plain\n", ("Content-Type", "text/plain")),
             "bytes": answer(200, b"\x00\xff", ("Content-Type", "application/octet-stream")),
             "large": answer(200, b"x" * 100_000),
+            "begun": answer(202, b"", ("Operation-Location", "/gone/1")), "gone": answer(404),
             "patient": answer(429, b"", ("Retry-After", "3600")),
         }.get(name, OK)]
 
