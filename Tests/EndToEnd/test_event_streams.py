@@ -16,6 +16,7 @@ LINES = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Enco
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 EVENTS = [("Accept", "text/event-stream")]
 BY_EVENT = {"commit_after": {}}
+COMMENT = b": the answer is not there yet\n\n"
 
 
 def chunk(data):
@@ -34,6 +35,14 @@ def pieces(head, *parts, end=b"0\r\n\r\n", pause=0.02):
             return None
         return Close(end)
     return step
+
+
+def late(step, pause=0.25):
+    """The same after the first comments."""
+    def wait(got):
+        time.sleep(pause)
+        return step(got) if callable(step) else step
+    return wait
 
 
 class EventStreams(RelayTest):
@@ -62,6 +71,9 @@ class EventStreams(RelayTest):
             "live": make({"commit_after": {}, "keep_alive": "150ms"}, timeouts={**times, "idle": "500ms"}),
             "live-away": make({"commit_after": {}, "keep_alive": "100ms"}, recovery=[
                 {"name": "none", "on": ["any"], "respond": {"as": "placeholder", "status": 200, "json": []}}]),
+            "live-kept": make({"commit_after": {}, "keep_alive": "100ms"}, idempotency={"generate": True}, recovery=[
+                {"name": "none", "on": ["any"], "respond": {
+                    "as": "placeholder", "status": 202, "json": {"queued": True}, "and": "keep"}}]),
         }).start()
 
     def get(self, name, *steps, method="GET", fields=(), body=None):
@@ -245,13 +257,17 @@ class EventStreams(RelayTest):
         self.assertEqual((got.status, got["Content-Type"], got["Waystation-Source"]), (200, "text/event-stream", None))
         comments, end = got.body[:-9], got.body[-9:]
         self.assertEqual(end, b"data: 2\n\n", "no byte order mark in the middle")
-        self.assertGreater(comments.count(b": the answer is not there yet\n\n"), 1)
-        self.assertEqual(comments.replace(b": the answer is not there yet\n\n", b""), b"")
+        self.assertGreater(comments.count(COMMENT), 1)
+        self.assertEqual(comments.replace(COMMENT, b""), b"")
         self.assertEqual(self.kinds(got)[0], ["connection_read_timeout", 200])
 
     def test_who_asks_for_no_event_stream_is_sent_none(self):
         got = self.get("live", pieces(SSE, end=None), pieces(SSE, b"data: 2\n\n"), fields=[("Accept", "*/*")])
         self.assertEqual((got.body, got["Waystation-Attempts"]), (b"data: 2\n\n", "2"))
+        # Nor is who would take something else as well, as a client of MCP does.
+        wishes = [("Accept", "application/json, text/event-stream")]
+        got = self.get("live", late(answer(200, b'{"charged":1}', ("Content-Type", "application/json"))), fields=wishes)
+        self.assertEqual((got["Content-Type"], got.body), ("application/json", b'{"charged":1}'))
         # Nor is who need not wait.
         got = self.get("live", answer(503), answer(503), fields=EVENTS)
         self.assertEqual(got.status, 503)
@@ -259,15 +275,69 @@ class EventStreams(RelayTest):
     def test_a_failure_behind_the_head_is_told_by_the_last_event(self):
         got, content = self.broken("live", pieces(SSE, end=None), fields=EVENTS)
         before, problem = self.last(content)
-        self.assertEqual(before.replace(b": the answer is not there yet\n\n", b""), b"")
+        self.assertEqual(before.replace(COMMENT, b""), b"")
         self.assertEqual((problem["code"], problem["kind"]), ("upstream_timeout", "connection_read_timeout"))
         self.assertEqual(problem["job"], got["Waystation-Job"])
         self.assertEqual(self.relay.job(got)["outcome"], "failure")
 
-    def test_an_answer_that_is_no_event_stream_is_told_by_the_last_event(self):
-        got, content = self.broken("live-away", pieces(SSE, end=None), fields=EVENTS)
-        problem = self.last(content)[1]
-        self.assertIn("has the status 200 and is no event stream", problem["detail"])
+    def test_an_event_stream_without_content_behind_comments_is_one_without_an_event(self):
+        for content, left in (b"", b""), (b"\xef\xbb\xbf", b""), (b"\xef\xbb", b"\xef\xbb"):
+            def step(got):
+                got.connection.send(SSE)
+                time.sleep(0.3)
+                return Close((chunk(content) if content else b"") + b"0\r\n\r\n")
+            got = self.get("live", step, fields=EVENTS)
+            self.assertIn(COMMENT, got.body)
+            self.assertEqual(got.body.replace(COMMENT, b""), left)
+        self.assertEqual(self.get("live", answer(200, "on")).body, b"on", "the relay is still there")
+
+    def answered(self, got):
+        """The outcome in the one event of the relay, where it is all there is but comments."""
+        event = got.body.replace(COMMENT, b"")
+        self.assertTrue(event.startswith(b"event: waystation-answer\ndata: ") and event.endswith(b"\n\n"), event)
+        self.assertEqual(event.count(b"\n"), 3)
+        self.assertEqual((got.status, got["Content-Type"]), (200, "text/event-stream"))
+        told = json.loads(event[31:])
+        self.assertTrue(told["ok"])
+        return told
+
+    def test_a_success_that_is_no_event_stream_is_told_by_an_event_and_stays_one(self):
+        large = b"x" * 70_000
+        for step, status, body in (
+                (answer(200, b'{"charged":\n1}', ("Content-Type", "application/json")), 200, {"json": {"charged": 1}}),
+                (pieces(PLAIN, b"a\n\n", b"b\n"), 200, {"text": "a\n\nb\n"}),
+                (answer(200, b"\x1f\x8b", ("Content-Encoding", "gzip"), ("Content-Type", "text/event-stream")), 200,
+                 {"base64": "H4s="}),
+                (b"HTTP/1.1 204 No Content\r\nContent-Type: text/event-stream\r\n\r\n", 204, {"text": ""}),
+                (answer(200, large), 200, None), (pieces(PLAIN, large), 200, None)):
+            with self.subTest(step):
+                got = self.get("live", late(step), method="POST", body=b"{}", fields=EVENTS)
+                told = self.answered(got)
+                self.assertEqual((told["status"], told["source"]), (status, "upstream"))
+                if body is None:
+                    self.assertNotIn("body", told)
+                else:
+                    self.assertEqual({k: v for k, v in told["body"].items() if k != "size"}, body)
+                job = self.relay.job(got)
+                self.assertEqual((job["outcome"], job["attempts"][0]["status"]), ("success", status))
+                self.assertNotIn("kind", job["attempts"][0])
+        self.assertEqual(self.answered(self.get("live-away", pieces(SSE, end=None), fields=EVENTS))["source"], "placeholder")
+
+    def test_one_that_breaks_off_is_a_failure(self):
+        cut = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+        got, content = self.broken("live", late(Close(cut)), fields=EVENTS)
+        self.assertEqual(self.last(content)[1]["kind"], "http_response_incomplete")
+        self.assertEqual(self.relay.job(got)["attempts"][0]["kind"], "http_response_incomplete")
+
+    def test_a_request_that_is_kept_behind_comments_is_told_to_be_kept(self):
+        got = self.get("live-kept", late(answer(503)), answer(200), method="POST", body=b"{}", fields=EVENTS)
+        told = self.answered(got)
+        self.assertEqual((told["status"], told["source"], told["body"]["json"]), (202, "placeholder", {"queued": True}))
+        self.assertEqual(told["kept"]["location"], "/v1/jobs/" + told["kept"]["job"])
+        eventually(lambda: ask(self.relay.control, "GET", told["kept"]["location"]).json()["state"] == "succeeded",
+                   "the job is delivered")
+        first, second = self.upstream.seen("/x")
+        self.assertEqual(first["Idempotency-Key"], second["Idempotency-Key"], "and there is no other")
 
     def test_the_heads_that_were_held_are_counted_where_the_option_stands(self):
         def counts():

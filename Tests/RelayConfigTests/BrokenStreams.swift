@@ -12,6 +12,12 @@ let brokenStreams = BrokenRow.rows(
       2:42: error: no answer of this route streams: each is looked into when all of it is
         there  [/routes/r/response/stream] => remove it, or what looks into them: api_error, conditions of
         success, expect, empty and unwrap
+    route "response": {"cache_last_good": {"max_age": "1h"}, "stream": {"commit_after": {"events": 0}}},
+    + "recovery": [{"name": "old", "on": ["any"], "respond": {"as": "stale"}}]
+      2:62: error: no good answer to a GET streams on this route: each is kept when all of it is
+        there  [/routes/r/response/stream] => remove it, or "cache_last_good"
+      2:90: error: a head that waits for no event needs a
+        time  [/routes/r/response/stream/commit_after/events] => add "time": "500ms", or wait for 1
     route "delivery": {"mode": "durable"}, "response": {"stream": {}}
       2:22: warning: a job of a POST without a key is dead (outcome_unknown) once its answer is cut off or
         late  [/routes/r/delivery/mode] => write "idempotency": {"generate": true} if the upstream knows such

@@ -115,9 +115,10 @@ struct HeldHeadTests {
         _ method: Method = .get,
         type: String = "Text/Event-Stream; charset=utf-8",
         fields: [(String, String)] = [("Transfer-Encoding", "chunked")],
-        memory: RouteMemory = RouteMemory(meter: RouteMeter(shards: 1))
+        memory: RouteMemory = RouteMemory(meter: RouteMeter(shards: 1)),
+        account: MemoryAccount? = nil
     ) async throws -> (text: String?, kinds: [FailureKind?], released: [HeadRelease: UInt64]) {
-        let bench = Bench([]).over(Streams(bodies, type, fields))
+        let bench = Bench([]).over(Streams(bodies, type, fields), memory: account)
         let outcome = await bench.perform(method, on: route, memory: memory)
         let content = try await outcome.accepted?.body.collect(limit: 1 << 20)
         return (
@@ -170,8 +171,89 @@ struct HeldHeadTests {
             on: route { $0.events = 2 }
         )
         #expect(got.text == "data: 1\n\ndata: 2\n\n" && got.released == [.failed: 1, .event: 1])
-        got = try await perform(body("\u{1F}", "x"), on: route(), fields: [("Content-Encoding", "br")])
-        #expect(got.released == [.event: 1])
+    }
+
+    @Test(
+        "Other content, and any in a coding, is released by its first piece whatever is waited for",
+        arguments: [0, 1, 3]
+    )
+    func pieces(_ events: Int) async throws {
+        for (type, fields) in [("text/plain", []), ("text/event-stream", [("Content-Encoding", "br")])] {
+            let got = try await perform(
+                body("\u{1F}", "x"),
+                on: route { ($0.events, $0.time) = (events, .seconds(1)) },
+                type: type,
+                fields: fields
+            )
+            #expect(got.released == [.event: 1])
+        }
+    }
+
+    @Test("The time of the attempt bounds the wait, and not what follows it")
+    func bounds() async throws {
+        let stream = PieceBody([Array("data: 1\n\n".utf8), [0x3A]])
+        #expect(try await perform(stream, on: route()).released == [.event: 1])
+        #expect(stream.bound == .distantFuture)
+        let broken = PieceBody(breaks: true)
+        #expect(try await perform(broken, on: route { $0.bytes = 9 }, .post).released == [.failed: 1])
+        #expect(broken.bound.map { $0 < .distantFuture } == true)
+    }
+
+    @Test("The bytes that are held are counted, a promised length or not, with what the last piece brought")
+    func counted() async throws {
+        let account = MemoryAccount(limit: 1 << 20)
+        let (large, piece) = (65_536, [UInt8](repeating: 0x78, count: 20_000))
+        for (length, size, used) in [
+            (nil, 65_536, 80_000), (1 << 20, 65_536, 80_000), (1 << 20, 8_192, 20_000),
+            (80_000, large, 80_000),
+        ] as [(UInt64?, Int, Int)] {
+            let pieces = PieceBody(Array(repeating: piece, count: 8), length: length)
+            let bench = Bench([]).over(Streams([pieces], "text/event-stream", []), memory: account)
+            let outcome = await bench.perform(on: route { $0.bytes = size })
+            #expect(outcome.failure == nil && account.usage.used == used)
+            withExtendedLifetime(outcome) {}
+        }
+        #expect(account.usage.used == 0)
+    }
+
+    /// Tells how much is in use while it is read.
+    private final class Watched: BodySource {
+        let account: MemoryAccount
+        let length: UInt64?
+        private let seen = Atomic<Int>(0)
+
+        init(_ account: MemoryAccount, _ length: UInt64?) { (self.account, self.length) = (account, length) }
+
+        var wasRead: Bool { false }
+        var most: Int { seen.load(ordering: .relaxed) }
+        func cancel() {}
+
+        func next() async throws(Failure) -> [UInt8]? {
+            seen.store(account.usage.used, ordering: .relaxed)
+            return Array("data: 1\n\n".utf8)
+        }
+    }
+
+    @Test(
+        "Room is taken before anything is held",
+        arguments: [(nil, 65_536), (2_000_000, 65_536), (2_000_000, 1 << 20), (1_500_000, 2 << 20)]
+            as [(UInt64?, Int)]
+    )
+    func reserved(_ length: UInt64?, _ size: Int) async throws {
+        let account = MemoryAccount(limit: 8 << 20)
+        let source = Watched(account, length)
+        let bench = Bench([]).over(Streams([source], "text/event-stream", []), memory: account)
+        _ = await bench.perform(on: route { $0.bytes = size })
+        #expect(source.most == min(size, length.map { Int($0) } ?? size))
+    }
+
+    @Test("Where there is no room the head is passed on at once")
+    func full() async throws {
+        let account = MemoryAccount(limit: 60_000)
+        let memory = RouteMemory(meter: RouteMeter(shards: 1))
+        let bench = Bench([]).over(Streams([body(breaks: true)], "text/event-stream", []), memory: account)
+        let outcome = await bench.perform(on: route(), memory: memory)
+        #expect(outcome.failure == nil && memory.meter.figures.account.releases == [.memory: 1])
     }
 
     @Test("Without the option the head is passed on at once, and the length of content stays what it is")

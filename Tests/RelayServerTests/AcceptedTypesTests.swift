@@ -25,4 +25,20 @@ struct AcceptedTypesTests {
         let form = try? EventOptions.form(fields)
         #expect((form.map { "\($0.type)" }) == type)
     }
+
+    @Test(
+        "A type is preferred where everything else that is named is wanted less",
+        arguments: [
+            ([], false), (["text/event-stream"], true), (["Text/Event-Stream;q=0.1"], true), (["*/*"], false),
+            (["application/json, text/event-stream"], false), (["text/event-stream, */*"], false),
+            (["text/event-stream, */*;q=0.9"], true), (["text/event-stream;q=0"], false),
+            (["application/json;q=0.2", "text/event-stream;q=0.3"], true),
+            (["application/json, text/event-stream;q=0.1"], false),
+        ] as [([String], Bool)]
+    )
+    func preference(values: [String], isPreferred: Bool) {
+        var fields = HeaderFields()
+        for value in values { fields.append("Accept", value) }
+        #expect(AcceptedTypes(fields).prefer(MediaType.eventStream) == isPreferred)
+    }
 }

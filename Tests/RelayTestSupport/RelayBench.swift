@@ -84,7 +84,7 @@ package struct Bench {
     }
 
     /// The same with another transport.
-    package func over(_ transport: any Transport) -> Bench {
+    package func over(_ transport: any Transport, memory: MemoryAccount? = nil) -> Bench {
         var bench = self
         bench.relay = Relay(
             ports: RelayPorts(
@@ -92,7 +92,8 @@ package struct Bench {
                 time: time,
                 entropy: SeededEntropy(),
                 sink: sink,
-                start: { work in Task { await work() } }
+                start: { work in Task { await work() } },
+                memory: memory
             )
         )
         return bench

@@ -73,6 +73,7 @@ package final class HeldBody: BodySource {
         until end: Instant?,
         _ time: any TimeSource
     ) async throws(Failure) -> HeadRelease {
+        let isOfPieces = state.withLock { $0.scanner.kind == .pieces }
         while true {
             var piece: [UInt8]?
             if let end {
@@ -86,7 +87,7 @@ package final class HeldBody: BodySource {
                 if state.beginning.isEmpty { state.beginning = piece } else { state.beginning += piece }
                 return (state.scanner.events, state.beginning.count)
             }
-            if commit.events > 0, events >= commit.events { return .event }
+            if isOfPieces || commit.events > 0 && events >= commit.events { return .event }
             if bytes >= commit.bytes { return .bytes }
         }
     }

@@ -11,13 +11,17 @@ extension Execution {
         guard let commit = context.route.policy.response.stream?.commit else {
             return machine.collected(.stream(held), moment)
         }
-        content.bound(by: deadline)
-        guard await reserveMemory(for: content, limit: commit.bytes) else { return }
         let meter = context.memory.meter
+        let wanted = min(commit.bytes, content.length.map { Int(clamping: $0) } ?? .max)
+        guard reserveAtOnce(wanted) else {
+            meter.released(.memory)
+            return machine.collected(.stream(held), moment)
+        }
+        content.bound(by: deadline)
         do throws(Failure) {
             let end = commit.time.map { ports.time.now().advanced(by: $0) }
             let release = try await held.hold(commit, until: end, ports.time)
-            reservation?.shrink(to: held.held)
+            count(held.held, of: wanted)
             if release == .whole {
                 if commit.events > 0, held.hasNoEvent, isEndedByClose(content, fields) {
                     throw Execution.eventless
@@ -40,7 +44,6 @@ extension Execution {
     /// Whether nothing but the end of the connection has told that all is there.
     private func isEndedByClose(_ content: any BodySource, _ fields: HeaderFields) -> Bool {
         content.length == nil && !fields.contains(.transferEncoding)
-            && !context.route.policy.limits.decodesContent
     }
 
     private static let eventless = Failure(

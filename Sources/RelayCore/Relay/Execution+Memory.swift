@@ -35,6 +35,33 @@ extension Execution {
         return false
     }
 
+    /// Takes room that nobody has to wait for.
+    ///
+    /// - Returns: false when there is none.
+    func reserveAtOnce(_ wanted: Int) -> Bool {
+        guard let memory = ports.memory, wanted > MemoryAccount.free else { return true }
+        if reservation != nil {
+            reservation = nil
+            machine.letGo()
+        }
+        reservation = memory.reserve(wanted)
+        reservation?.charge(to: context.share)
+        return reservation != nil
+    }
+
+    /// Counts what is held where room for `wanted` bytes was taken; the last piece may have brought more.
+    func count(_ held: Int, of wanted: Int) {
+        if wanted <= MemoryAccount.free {
+            guard held > MemoryAccount.free else { return }
+            reservation = ports.memory?.reserveUnchecked(held)
+            reservation?.charge(to: context.share)
+        } else if held > wanted {
+            reservation?.grow(by: held - wanted)
+        } else {
+            reservation?.shrink(to: held)
+        }
+    }
+
     /// A job of a stream is due memory in its turn only; before it takes what nobody has to wait for.
     private func memoryInTurn(_ wanted: Int, in memory: MemoryAccount) async -> MemoryReservation? {
         let deadline = deadline

@@ -159,7 +159,8 @@ extension Connection {
     }
 
     func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
-        guard framing == .chunked else { return send(piece.span) }
+        // An empty chunk would be the last one.
+        guard framing == .chunked, !piece.isEmpty else { return send(piece.span) }
         server.output.compose { output in
             HeadWriter.appendChunkHeader(piece.count, to: &output)
             output.append(piece)

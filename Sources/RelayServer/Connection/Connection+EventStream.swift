@@ -12,7 +12,7 @@ extension ServerRequest {
     var keepAlive: Duration? {
         guard case .relay(let admission) = purpose, admission.route.holdsHeads, head.minorVersion == 1,
             head.method != .head, let wait = admission.route.policy.response.stream?.keepAlive,
-            AcceptedTypes(head.fields).quality(naming: MediaType.eventStream) ?? 0 > 0
+            AcceptedTypes(head.fields).prefer(MediaType.eventStream)
         else { return nil }
         return wait
     }
@@ -56,7 +56,13 @@ extension Connection {
             if case .stream(let body) = answer.body { body.cancel() }
             return nil
         }
-        if outcome.failure == nil, answer.isEventStream {
+        if let problem = outcome.problem(admission) {
+            if case .stream(let body) = answer.body { body.cancel() }
+            sendLastEvent(problem, after: [], .chunked)
+            return nil
+        }
+        // That a job is kept has no other place.
+        if answer.isEventStream, outcome.report.keptJob == nil {
             switch answer.body {
             case .empty: break
             case .bytes(let bytes):
@@ -68,18 +74,11 @@ extension Connection {
             sendLastChunk()
             return nil
         }
-        if case .stream(let body) = answer.body { body.cancel() }
-        let problem =
-            outcome.problem(admission)
-            ?? Problem(
-                .invalidResponse,
-                "the answer has the status \(answer.status.rawValue) and is no event stream, for which a head went out before "
-                    + "(response.stream.keep_alive)",
-                route: admission.route.name,
-                job: admission.id
-            )
-        sendLastEvent(problem, after: [], .chunked)
-        return nil
+        guard let response = outcome.answer else { return nil }
+        let reservation = server.memory.reserveUnchecked(AnswerEvent.limit)
+        reservation.charge(to: share)
+        let event = AnswerEvent(outcome, response, admission, reservation)
+        return Streaming(source: event, framing: .chunked, endsAtDrain: false)
     }
 
     /// Tells of the break of an answer in the answer itself, where that can have an event more.
@@ -87,7 +86,7 @@ extension Connection {
     /// - Returns: whether it was told.
     func tellBreak(_ failure: Failure, in streaming: Streaming) -> Bool {
         guard case .relay(let admission)? = request?.purpose, phase == .busy,
-            let part = (streaming.source as? HeldBody)?.endOfPart
+            let part = streaming.source is AnswerEvent ? [] : (streaming.source as? HeldBody)?.endOfPart
         else { return false }
         if case .length = streaming.framing { return false }
         let named = AnswerEnd.broke(failure).failure(admission.route, nil) ?? failure
@@ -108,7 +107,8 @@ extension Connection {
 
 extension Answer {
     fileprivate var isEventStream: Bool {
-        guard case .passed(let status, let fields, _) = head, status.class == .success else { return false }
+        guard case .passed(let status, let fields, _) = head, status.class == .success, !status.forbidsContent
+        else { return false }
         return ContentScanner.Kind(fields) == .events
     }
 }

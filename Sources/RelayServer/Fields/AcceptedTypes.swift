@@ -20,6 +20,12 @@ struct AcceptedTypes {
     /// How much it wants what that range names, from 0 to 1; nil where it does not name the range.
     func quality(naming range: String) -> Double? { qualities[range] }
 
+    /// Whether it wants that type more than anything else it names.
+    func prefer(_ type: String) -> Bool {
+        guard let wish = qualities[type], wish > 0 else { return false }
+        return qualities.allSatisfy { $0.key == type || $0.value < wish }
+    }
+
     /// How much it wants that type, by the most precise range it names: 0 is not at all.
     func quality(of type: String) -> Double {
         let kind = type.prefix { $0 != "/" } + "/*"

@@ -93,9 +93,10 @@ extension Metric {
         .counter,
         ["route", "result"],
         "Heads of streamed answers that were held back (response.stream.commit_after), by what ended that: the event, bytes or "
-            + "time it names, an answer that was whole by then, or a failure.",
+            + "time it names, an answer that was whole by then, no room to hold it (memory), or a failure.",
         do:
-            "Many failed: the upstream stalls behind its head, see waystation explain JOB. Many by time: it is slow to begin."
+            "Many failed: the upstream stalls behind its head, see waystation explain JOB. Many by time: it is slow to begin. "
+            + "Any by memory: raise limits.memory."
     )
     package static let looks = Metric(
         "waystation_operation_looks",
