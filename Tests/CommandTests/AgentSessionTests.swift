@@ -52,8 +52,10 @@ struct AgentSessionTests {
         #expect(json["id"] == .string("a"))
     }
 
+    private static let fraction = try? JSONValue(parsing: Array("1.5".utf8))
+
     /// A line, and the code of the error that answers it; zero is a result, nil no answer.
-    private static let lines: [(line: String, code: Int64?, id: JSONValue)] = [
+    private static let lines: [(line: String, code: Int64?, id: JSONValue?)] = [
         ("", nil, .null), ("  \t\r", nil, .null), ("{", -32700, .null), ("nonsense", -32700, .null),
         ("{\"jsonrpc\":\"2.0\"", -32700, .null), ("\u{FEFF}{}", -32700, .null),
         (String(repeating: "[", count: 5_000), -32700, .null), ("{\"a\":\"\\ud800\"}", -32700, .null),
@@ -62,7 +64,15 @@ struct AgentSessionTests {
         (#"{"jsonrpc":"2.0","id":1}"#, -32600, .number(JSONNumber(1))),
         (#"{"jsonrpc":"2.0","id":1,"method":1}"#, -32600, .number(JSONNumber(1))),
         (#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, .null),
-        (#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600, .null),
+        (#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 0, fraction),
+        (#"{"jsonrpc":"2.0","id":1.5,"method":"none"}"#, -32601, fraction),
+        (#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#, 0, .number(JSONNumber(1))),
+        (
+            #"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":null}}"#, 0,
+            .number(JSONNumber(1))
+        ),
+        (#"{"jsonrpc":"2.0","method":"notifications/a","params":[1]}"#, nil, .null),
+        (#"{"jsonrpc":"2.0","method":"notifications/a","params":7}"#, nil, .null),
         (#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, -32600, .null),
         (#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600, .null),
         (#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, -32602, .number(JSONNumber(1))),
@@ -131,7 +141,8 @@ struct AgentSessionTests {
 
     /// Arguments of a tool, and its command line; nil of what is refused.
     private static let tools: [(name: String, arguments: String, words: [String]?)] = [
-        ("status", "{}", ["status"]), ("status", #"{"format":"json"}"#, ["status", "--output=json"]),
+        ("status", "{}", ["status"]), ("status", "null", ["status"]),
+        ("status", #"{"format":"json"}"#, ["status", "--output=json"]),
         ("status", #"{"format":"yaml"}"#, nil), ("status", #"{"socket":"/tmp/a"}"#, nil),
         ("status", "[]", nil),
         ("explain", "{}", nil), ("explain", #"{"subject":"--help"}"#, ["explain", "--", "--help"]),

@@ -13,10 +13,10 @@ struct JobRecordsTests {
         """
         {"id":"\(id)","route":"orders","state":"dead","end":"exhausted","request":{"method":"POST","path":"/secret"},\
         "created_at":"2026-11-21T04:17:00.000Z","labels":["a=b"],"durable":true,"attempt_count":1,\
-        "last_failure":{"kind":"http_status","status":503,"upstream":"eu","detail":"secret"},"attempts":[\
+        "last_failure":{"kind":"http_status","status":503,"upstream":"eu","detail":"secret","api_code":"secret"},"attempts":[\
         {"number":1,"upstream":"eu","address":"192.0.2.7:443","started_at":"2026-11-21T04:17:00.010Z",\
         "started_after_ms":10,"duration_ms":4,"result":"failure","status":503,"kind":"http_status",\
-        "cause":"upstream","sent":"answered","detail":"secret","api_title":"secret","spent":true}]\(more)}
+        "cause":"upstream","sent":"answered","detail":"secret","api_title":"secret","api_code":"secret","spent":true}]\(more)}
         """
     }
 
@@ -150,9 +150,9 @@ struct RehearsalTextTests {
                   on record of its upstream; 1 of a route that the file does not have; 1
                   without an attempt on record that says something of an upstream.
                 Those whose end is known would have taken 10 to 11 attempts; on record are 3.
-                Rules of orders that never act on these: "other" (held back).
                 Each job is alone on an idle route: its circuit breakers are closed, its retry
-                  budget is whole, and tokens are there.
+                  budget is whole, and tokens are there. An upstream of the same name is taken
+                  for the same one.
                 Between two attempts on record that met the same, the same is assumed, and of
                   two unlike failures each in turn; the two that were farthest apart had 1m
                   30s between them.
@@ -182,11 +182,16 @@ struct RehearsalTextTests {
                 #"[1795234620000,"api_error",0,"answered",502]"#
             ),
             (#""kind":"http_status","status":503,"look_up":"unclear""#, nil),
+            // The request's fault, whatever the status; and another server by its name.
+            (#""kind":"http_status","status":500,"cause":"request""#, nil),
+            (#""kind":"http_status","status":503,"address":"192.0.2.1:8443""#, nil),
+            (#""kind":"http_status","status":503,"address":"192.0.2.1:443""#, #"[1795234620000,"503",0]"#),
         ]
     )
     func points(attempt: String, point: String?) throws {
         let records = try JobRecords(parsing: Array(Self.job("1", attempt).utf8), from: "it")
-        let route = Route(name: "orders", policy: RoutePolicy(upstreams: []))
+        let eu = Upstream(name: "eu", origin: .tcp(host: "eu.example", port: 443, isTLS: true))
+        let route = Route(name: "orders", policy: RoutePolicy(upstreams: [eu]))
         let shared = RecordedAttempts(records.jobs, route).shared.json.encoded()
         #expect(String(decoding: shared, as: UTF8.self) == (point.map { #"{"eu":[\#($0)]}"# } ?? "{}"))
     }
@@ -195,7 +200,11 @@ struct RehearsalTextTests {
     func chance() throws {
         let both = Self.delivered.dropLast(2) + "," + Self.dead.dropFirst(#"{"courses":["#.utf8.count)
         let rehearsal = try Self.rehearsal([String(both), Self.dead, Self.dead, Self.dead]) { _ in }
-        #expect(RehearsalFigures(rehearsal.jobs).unknown[.chance] == 1)
+        let figures = RehearsalFigures(rehearsal.jobs)
+        // An end that depends on chance is no figure either.
+        #expect(
+            figures.unknown[.chance] == 1 && (figures.least, figures.most, figures.onRecord) == (12, 12, 3)
+        )
         #expect(throws: CommandFailure.self) { try Self.rehearsal([Self.dead]) { _ in } }
         #expect(throws: CommandFailure.self) { try Self.rehearsal(["1", "2", "{", "4"]) { _ in } }
     }

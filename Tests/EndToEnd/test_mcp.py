@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import socket
 import subprocess
 import unittest
 
@@ -31,11 +32,11 @@ class Agent(DurableTest):
         self.id = self.hand_over(self.relay, "/r/orders/a?token=hidden", ("X-Key", "hidden"), body=b"hidden")
         eventually(lambda: ask(self.relay.control, "GET", f"/v1/jobs/{self.id}").json()["state"] == "dead", "it is dead")
 
-    def speak(self, *messages, raw=b"", socket=None):
+    def speak(self, *messages, raw=b"", control=None):
         """The answers to messages, which are lines, by their ids."""
         lines = b"".join(json.dumps(each).encode() + b"\n" for each in (BEGIN, BEGUN, *messages)) + raw
         done = subprocess.run(
-            [COMMAND, "mcp", "--config", self.relay.file, "--socket", socket or self.relay.control], input=lines,
+            [COMMAND, "mcp", "--config", self.relay.file, "--socket", control or self.relay.control], input=lines,
             capture_output=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -95,11 +96,37 @@ class Agent(DurableTest):
         for each, words in (missing, "404"), (unknown, "no route"), (nobody, "by is one of"):
             self.assertTrue(each["result"]["isError"], each)
             self.assertIn(words, each["result"]["content"][0]["text"])
-        nowhere = self.speak(*calls(("status", {})), socket=f"{self.relay.directory}/none.sock")[1]["result"]
+        nowhere = self.speak(*calls(("status", {})), control=f"{self.relay.directory}/none.sock")[1]["result"]
         self.assertTrue(nowhere["isError"] and "none.sock" in nowhere["content"][0]["text"], nowhere)
         # The jobs socket tells a user of its own jobs, and of no routes.
-        own = self.speak(*calls(("status", {}), ("explain", {"subject": self.id})), socket=self.relay.jobs)
+        own = self.speak(*calls(("status", {}), ("explain", {"subject": self.id})), control=self.relay.jobs)
         self.assertEqual([each["result"]["isError"] for each in own[1:]], [True, False], own)
+
+    def test_a_call_under_way_ends_with_it_whatever_ends_it(self):
+        path = f"{self.relay.directory}/silent.sock"
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            listener.listen()
+            listener.settimeout(20)
+            session = subprocess.Popen([COMMAND, "mcp", "--socket", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                for each in (BEGIN, *calls(("status", {}))):
+                    session.stdin.write(json.dumps(each).encode() + b"\n")
+                session.stdin.flush()
+                asked, _ = listener.accept()
+                asked.settimeout(20)
+                self.assertIn(b"HTTP/1.1", asked.recv(65536))
+                session.kill()
+                # The end of the command closes its connection.
+                self.assertEqual(asked.recv(65536), b"")
+                asked.close()
+            finally:
+                session.kill()
+                session.communicate()
+
+    def test_events_of_nothing_are_told_as_none(self):
+        told = self.speak(*calls(("events", {"job": "0" * 26})))[1]["result"]["content"][0]["text"]
+        self.assertEqual(told, "no events\n")
 
     def test_no_line_ends_it(self):
         long = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"' + b"x" * 1100000 + b'"}}\n'

@@ -43,6 +43,21 @@ struct RecordedOutcomesTests {
         #expect(Self.word(outcomes.find("eu", at: 2_500)) == "connection_refused")
     }
 
+    @Test("are the job's own before those of others, and not known where contents count")
+    func own() throws {
+        var outcomes = try #require(
+            try Self.outcomes(#"{"eu":[[1000,"503",0],[1000,"ok",0],[5000,"?"],[9000,"ok",0]]}"#)
+        )
+        outcomes.own = try #require(try Self.outcomes(#"{"eu":[[1000,"503",0],[2000,"503",0]]}"#)).points
+        let table: [(Int64, String)] = [
+            (1_000, "503"), (1_050, "503"), (1_500, "503"), (2_000, "503"), (5_050, "content"),
+            (3_000, "content"), (7_000, "content"), (9_000, "ok"),
+        ]
+        for (moment, expected) in table {
+            #expect(Self.word(outcomes.find("eu", at: moment)) == expected, "\(moment)")
+        }
+    }
+
     @Test(
         "are refused where they say nothing",
         arguments: [
@@ -55,19 +70,26 @@ struct RecordedOutcomesTests {
 
 @Suite("A rehearsal", .timeLimit(.minutes(1)))
 struct RehearsalTests {
-    private static let file = """
+    private static let jitterless = #""constant","base_interval":"10s","jitter":"none""#
+
+    private static func file(_ backoff: String, _ more: String) -> String {
+        """
         {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
          "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"},
           {"name":"us","url":"https://us.example/","use":"failover_only"}],
           "delivery":{"mode":"durable","expires_after":"1h"},
           "recovery":[{"name":"again","on":["503","timeout"],"retry":{"max_attempts":4,"methods":"any",
-           "backoff":{"type":"constant","base_interval":"10s","jitter":"none"}}},
-           {"name":"away","on":["connection"],"failover":{"upstream":"us"}}]}}}
+           "backoff":{"type":\(backoff)}}},
+           {"name":"away","on":["connection"],"failover":{"upstream":"us"}}]\(more)}}}
         """
+    }
 
-    private static func rehearsal() throws -> Rehearsal {
+    private static func rehearsal(
+        backoff: String = jitterless,
+        more: String = ""
+    ) throws -> Rehearsal {
         let result = ConfigurationReader.read(
-            Array(file.utf8),
+            Array(file(backoff, more).utf8),
             file: "it",
             accounts: AccountResolver(user: { _ in 1 }, group: { _ in 1 }, zoneFile: { _ in nil }),
             wallSeconds: 0
@@ -78,13 +100,19 @@ struct RehearsalTests {
     private static let begins = 1_800_000_000_000
 
     /// The answer to a job that began with the first of the points, which are `[SECONDS, WORD, …]`.
-    private static func courses(_ points: String, own: String = "") throws -> [JSONValue] {
-        var rehearsal = try rehearsal()
+    private static func courses(
+        _ points: String,
+        own: String = "",
+        members: String = "",
+        _ other: Rehearsal? = nil
+    ) throws -> [JSONValue] {
+        var rehearsal = try other ?? Self.rehearsal()
         let head = #"{"route":"orders","points":{"eu":\#(points)}}"#
         let taken = rehearsal.take(Array(head.utf8))
         #expect(taken == [])
         let more = own.isEmpty ? "" : #","own":{"eu":\#(own)}"#
-        let trial = #"{"route":"orders","begins":\#(begins),"method":"POST","durable":true\#(more)}"#
+        let trial =
+            #"{"route":"orders","begins":\#(begins),"method":"POST","durable":true\#(more)\#(members)}"#
         let told = rehearsal.take(Array(trial.utf8))
         let answer = try #require(told)
         guard case .array(let courses)? = try JSONValue(parsing: answer)["courses"] else { return [] }
@@ -138,6 +166,73 @@ struct RehearsalTests {
         #expect(try Self.courses(shared).allSatisfy { $0["state"] == .string("succeeded") })
         let own = try Self.courses(shared, own: Self.list(Self.point(0, #""422",0"#)))
         #expect(own.allSatisfy { $0["state"] == .string("dead") }, "\(own)")
+    }
+
+    @Test("meets nothing that others met at an upstream where it is alone")
+    func alone() throws {
+        let shared = Self.list(Self.point(5, #""ok",0"#), Self.point(60, #""ok",0"#))
+        let own = Self.list(Self.point(0, #""503",0"#))
+        let others = try Self.courses(shared, own: own)
+        #expect(others.allSatisfy { $0["state"] == .string("succeeded") }, "\(others)")
+        let alone = try Self.courses(shared, own: own, members: #","alone":["eu"]"#)
+        #expect(alone.allSatisfy { $0["unknown"]?["why"] == .string("after_record") }, "\(alone)")
+    }
+
+    @Test("keeps the bounds of its caller, and expires since its acceptance")
+    func bounds() throws {
+        let points = Self.list(
+            Self.point(0, #""503",0"#),
+            Self.point(28, #""503",0"#),
+            Self.point(29, #""ok",0"#),
+            Self.point(99, #""ok",0"#)
+        )
+        func ends(_ members: String) throws -> [JSONValue?] {
+            try Self.courses(points, members: members).map { $0["end"] ?? $0["state"] }
+        }
+        #expect(try ends("").allSatisfy { $0 == .string("succeeded") })
+        #expect(try ends(#","max_attempts":2"#).allSatisfy { $0 == .string("exhausted") })
+        let early = Self.begins - 3_600_000 + 5_000
+        // A wait of ten seconds would be over too late.
+        let table = [#","accepted":\#(early)"#: 1, #","expires":\#(Self.begins + 15_000)"#: 2]
+        for (members, attempts) in table {
+            let found = try Self.courses(points, members: members)
+            #expect(
+                found.allSatisfy {
+                    $0["state"] == .string("dead") && $0["attempts"] == .number(JSONNumber(attempts))
+                },
+                "\(found)"
+            )
+        }
+    }
+
+    @Test("takes more samples where chance makes a difference")
+    func chance() throws {
+        let points = Self.list(
+            Self.point(0, #""503",0"#),
+            Self.point(1, #""ok",0"#),
+            Self.point(99, #""ok",0"#)
+        )
+        let jitter = try Self.rehearsal(backoff: #""constant","base_interval":"10s","jitter":"full""#)
+        let courses = try Self.courses(points, jitter)
+        let lengths = Set(courses.compactMap { $0["length_ms"].map { "\($0)" } })
+        #expect(courses.count == 16 && lengths.count >= 10, "\(lengths)")
+        #expect(try Self.courses(points).count == 3)
+    }
+
+    @Test("waits through planned windows, whose moments are real ones")
+    func closed() throws {
+        let window = #","closed":[{"days":["friday"],"from":"07:59","to":"08:02","zone":"UTC"}]"#
+        let points = Self.list(
+            Self.point(0, #""503",0"#),
+            Self.point(115, #""ok",0"#),
+            Self.point(130, #""ok",0"#)
+        )
+        let courses = try Self.courses(points, try Self.rehearsal(more: window))
+        for course in courses {
+            guard case .number(let length)? = course["length_ms"] else { continue }
+            #expect(course["state"] == .string("succeeded") && length.double ?? 0 >= 120_000, "\(course)")
+            #expect(course["attempts"] == .number(JSONNumber(1)))
+        }
     }
 
     @Test(

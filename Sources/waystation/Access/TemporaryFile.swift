@@ -16,6 +16,9 @@ struct TemporaryFile: ~Copyable {
 
     var descriptor: Int32 { unsafe fileno(file) }
 
+    /// Bytes of it so far.
+    var size: Int { FileBytes.size(of: descriptor) }
+
     /// Its content from the beginning, of at most so many bytes, and whether there are more.
     func content(limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var bytes: [UInt8] = []

@@ -60,26 +60,30 @@ struct AgentSession {
         if message["method"] == nil, message["result"] != nil || message["error"] != nil { return nil }
         let id = message["id"]
         do throws(Fault) {
-            switch id {
-            case nil, .string?: break
-            case .number(let number)? where number.int64 != nil: break
-            default: throw .invalid("an id is a text or a whole number")
-            }
+            guard id == nil || isKnown(id) else { throw .invalid("an id is a text or a number") }
             guard let method = message["method"]?.text else { throw .invalid("a message has a method") }
-            let parameters = message["params"]
+            // A notification has no answer, whatever else is wrong with it.
+            guard let id else { return nil }
+            let parameters = message["params"].orNothing
             switch parameters {
             case nil, .object?: break
             default: throw .parameters("params is an object")
             }
-            guard let id else { return nil }
             var json = JSONObjectWriter()
             json.member("jsonrpc", "2.0")
             json.member("id", id)
             json.member("result", json: try result(method, parameters))
             return json.bytes
         } catch {
-            let isKnown = if case .string? = id { true } else { id?.integer != nil }
-            return Self.failure(error, isKnown ? id : nil)
+            return Self.failure(error, isKnown(id) ? id : nil)
+        }
+    }
+
+    /// Whether an id can be told as it came.
+    private func isKnown(_ id: JSONValue?) -> Bool {
+        switch id {
+        case .string?, .number?: true
+        default: false
         }
     }
 
@@ -103,7 +107,9 @@ extension AgentSession {
         case "ping": return Array("{}".utf8)
         case "tools/list":
             try needsBeginning()
-            guard parameters?["cursor"] == nil else { throw .parameters("there is no further page") }
+            guard parameters?["cursor"].orNothing == nil else {
+                throw .parameters("there is no further page")
+            }
             var json = JSONObjectWriter()
             json.array("tools") { list in for tool in Tool.all { list.object { tool.write(into: &$0) } } }
             return json.bytes
@@ -149,7 +155,7 @@ extension AgentSession {
             )
         }
         let told: Told
-        do throws(ToolFault) { told = perform(try tool.call(parameters?["arguments"])) } catch {
+        do throws(ToolFault) { told = perform(try tool.call(parameters?["arguments"].orNothing)) } catch {
             told = Told(text: error.message, isError: true)
         }
         var json = JSONObjectWriter()
@@ -162,4 +168,9 @@ extension AgentSession {
         json.member("isError", told.isError)
         return json.bytes
     }
+}
+
+extension JSONValue? {
+    /// Null counts as left out.
+    fileprivate var orNothing: JSONValue? { self == .null ? nil : self }
 }

@@ -24,27 +24,40 @@ struct ToolRun {
         words += call.words.dropFirst()
         let output = try TemporaryFile()
         let errors = try TemporaryFile()
-        let status = try wait(for: try start(words, output.descriptor, errors.descriptor))
+        let lifeline = try Lifeline()
+        let process = try start(words, output.descriptor, errors.descriptor, lifeline.itsEnd)
+        lifeline.tie(process)
+        let status = try wait(for: process)
+        _ = consume lifeline
         let said = errors.content(limit: Self.longest).bytes
         guard status == 0 else {
             let text = String(decoding: said, as: UTF8.self)
             return AgentSession.Told(text: text.isEmpty ? "status \(status)" : text, isError: true)
         }
         var (bytes, isCut) = output.content(limit: .max)
-        if let lines = call.lines { bytes = bytes.lastLines(lines) }
+        if let lines = call.lines {
+            if bytes.isEmpty { bytes = Array("no events\n".utf8) }
+            bytes = bytes.lastLines(lines)
+        }
         if bytes.count > Self.longest { (bytes, isCut) = (Array(bytes.prefix(Self.longest)), true) }
         var text = String(decoding: bytes, as: UTF8.self)
         if isCut { text += "\n[the rest is left out: ask for less]\n" }
         return AgentSession.Told(text: text + String(decoding: said, as: UTF8.self))
     }
 
-    private func start(_ words: [String], _ output: Int32, _ errors: Int32) throws(CommandFailure) -> pid_t {
+    private func start(
+        _ words: [String],
+        _ output: Int32,
+        _ errors: Int32,
+        _ lifeline: Int32
+    ) throws(CommandFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        unsafe posix_spawn_file_actions_adddup2(&actions, lifeline, Lifeline.descriptor)
         let sockets = ["WAYSTATION_CONTROL_SOCKET", "WAYSTATION_SOCKET"]
         let variables = CStrings(
             ["COLUMNS=160", "NO_COLOR=1"]

@@ -7,12 +7,36 @@ struct JobRecords {
     /// All of them, each once.
     private(set) var jobs: [Job] = []
     private var known: Set<String> = []
+    private(set) var attemptCount = 0
+    /// Jobs and attempts of a rehearsal at most, and attempts that are counted of one job.
+    static let mostJobs = 20_000
+    static let mostAttempts = 300_000
+    private static let mostOfJob = 1_000_000
     /// Sentences on all that was left out.
     private(set) var notes: [String] = []
 
     mutating func add(_ job: Job) {
         guard known.insert(job.id).inserted else { return }
+        var job = job
+        job.countedAttempts = job.countedAttempts.map { min(max($0, 0), Self.mostOfJob) }
+        attemptCount += job.attempts.count
         jobs.append(job)
+    }
+
+    /// Leaves out the oldest jobs where there are more than a rehearsal takes.
+    mutating func bound(jobs most: Int = mostJobs, attempts limit: Int = mostAttempts) {
+        guard jobs.count > most || attemptCount > limit else { return }
+        let count = jobs.count
+        jobs.sort {
+            ($0.createdAt?.milliseconds ?? .min, $0.id) > ($1.createdAt?.milliseconds ?? .min, $1.id)
+        }
+        var sum = 0
+        let end = jobs.indices.first { at in
+            sum += jobs[at].attempts.count
+            return at >= most || sum > limit
+        }
+        jobs.removeSubrange((end ?? count)...)
+        note("Of \(count) jobs on record the newest \(jobs.count) were read, as many as a rehearsal takes.")
     }
 
     func has(_ id: String) -> Bool { known.contains(id) }
@@ -38,6 +62,7 @@ struct JobRecords {
             }
         }
         guard !jobs.isEmpty else { throw CommandFailure(.notFound, "there is no job in \(file)") }
+        bound()
     }
 
     init() {}
@@ -72,15 +97,26 @@ extension Job {
         )
         rest.lastFailure = lastFailure
         rest.lastFailure?.text = nil
+        rest.lastFailure?.apiCode = nil
         rest.lastFailure?.apiTitle = nil
+        (rest.expiresAt, rest.maxAttempts) = (expiresAt, maxAttempts)
         rest.version = version
         rest.listedAttempts = listedAttempts?.map { attempt in
             var rest = attempt
-            (rest.address, rest.detail, rest.apiTitle, rest.timing) = (nil, nil, nil, nil)
+            (rest.detail, rest.apiCode, rest.apiTitle, rest.timing) = (nil, nil, nil, nil)
+            // The port alone tells whether it is that of another configuration.
+            rest.address = attempt.address.flatMap { address in
+                address.utf8.lastIndex(of: UInt8(ascii: ":")).map { String(address[$0...]) }
+            }
             return rest
         }
         return rest
     }
+}
+
+extension Job {
+    /// Whether it is over without success, or put aside: all others only tell what upstreams did.
+    var isLost: Bool { [State.dead, .held, .expired].map(\.rawValue).contains(stateWord) }
 }
 
 extension WhereClause {

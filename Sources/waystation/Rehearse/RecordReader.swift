@@ -8,12 +8,15 @@ struct RecordReader {
     private let daemon: DaemonAccess
     private let progress = Progress("reading jobs")
     private var records = JobRecords()
+    private var isFull = false
 
     /// Jobs that are rehearsed at most.
     private static let mostJobs = 10_000
     /// Jobs of a route that are looked through for what its upstreams did, and those of them that are read.
     private static let mostListed = 20_000
     private static let mostRead = 2_000
+    /// Events that are looked through for requests with a failure.
+    private static let mostEvents = 10_000
 
     init(_ daemon: DaemonAccess) { self.daemon = daemon }
 
@@ -27,14 +30,29 @@ struct RecordReader {
             records.note("More than \(Self.mostJobs) jobs match: the newest of them were rehearsed.")
         }
         try read(ids, "jobs")
-        let requests = try RememberedEvents(daemon, limit: 10_000).events.compactMap { event -> String? in
+        let remembered = try RememberedEvents(daemon, limit: Self.mostEvents)
+        if remembered.isCut {
+            records.note(
+                "Requests of the last \(Self.mostEvents) events were read, and not those of older ones."
+            )
+        }
+        let requests = remembered.events.compactMap { event -> String? in
             let types = ["waystation.job.attempt.failed", "waystation.job.recovered"]
             return types.contains(event["type"]?.text ?? "") ? event["data"]?["job"]?.text : nil
         }
         var seen: Set<String> = []
-        try read(requests.reversed().filter { seen.insert($0).inserted }.prefix(Self.mostRead), "requests")
+        let newest = requests.reversed().filter { seen.insert($0).inserted }
+        if newest.count > Self.mostRead {
+            records.note("Of \(newest.count) requests with a failure the last \(Self.mostRead) were read.")
+        }
+        try read(newest.prefix(Self.mostRead), "requests")
         let routes = Set(records.jobs.filter(clause.matches).map(\.route))
         for route in routes.sorted() { try readOthers(of: route, clause) }
+        if isFull {
+            records.note(
+                "The record has more than \(JobRecords.mostAttempts) attempts: the rest of the jobs was not read."
+            )
+        }
         return records
     }
 
@@ -66,6 +84,10 @@ struct RecordReader {
 
     private mutating func read(_ ids: some Collection<String>, _ what: String) throws(CommandFailure) {
         for (index, id) in ids.enumerated() where !records.has(id) {
+            if records.attemptCount >= JobRecords.mostAttempts {
+                isFull = true
+                return
+            }
             progress.update("reading \(what): \(index) of \(ids.count)")
             do throws(CommandFailure) {
                 let (_, json) = try daemon.document(.get, "/v1/jobs/\(percentEncoded(id))")

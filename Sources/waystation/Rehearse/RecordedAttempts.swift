@@ -7,36 +7,70 @@ import RelayRoute
 struct RecordedAttempts {
     /// By the upstream: what any job would have met.
     private(set) var shared: [String: [JSONValue]] = [:]
-    /// Attempts that say nothing of an upstream.
-    private(set) var silent = 0
     /// Whether there are some of which something is not on record that matters to rules.
     private(set) var hasTimeouts = false
     private(set) var hasContent = false
+    /// Upstreams that the other configuration has elsewhere.
+    private(set) var moved: Set<String> = []
+    /// When attempts at an upstream began that came to a success, in milliseconds since 1970 UTC and their order.
+    private var successes: [String: [Int64]] = [:]
+    private let route: Route
 
     /// `route` is that of the other configuration.
     init(_ jobs: [Job], _ route: Route) {
+        self.route = route
+        let names = Set(route.policy.upstreams.map(\.name))
         for job in jobs {
-            for attempt in job.attempts where !attempt.isOfRequest {
-                guard let point = attempt.point(route) else {
-                    silent += 1
+            for attempt in job.attempts where names.contains(attempt.upstream) {
+                guard !attempt.isElsewhere(route) else {
+                    moved.insert(attempt.upstream)
                     continue
                 }
+                guard let point = attempt.point(route) else { continue }
+                if attempt.kind == nil, let at = attempt.startedAt?.milliseconds {
+                    successes[attempt.upstream, default: []].append(at)
+                }
+                guard !attempt.isOfRequest else { continue }
                 shared[attempt.upstream, default: []].append(point)
                 guard let kind = attempt.kind else { continue }
                 if FailureGroup.timeout.contains(FailureKind(rawValue: kind)) { hasTimeouts = true }
                 if attempt.status != nil, kind != FailureKind.httpStatus.rawValue { hasContent = true }
             }
         }
+        for name in successes.keys { successes[name]?.sort() }
     }
 
-    /// The attempts of a job at upstreams that did not like its request: they say nothing of others, and more of the job
-    /// than those of others do.
-    static func own(_ job: Job, _ route: Route) -> [String: [JSONValue]] {
+    /// The attempts of a job itself, which count before those of others.
+    func own(_ job: Job) -> [String: [JSONValue]] {
         var own: [String: [JSONValue]] = [:]
-        for upstream in Set(job.attempts.filter(\.isOfRequest).map(\.upstream)) {
-            own[upstream] = job.attempts.filter { $0.upstream == upstream }.compactMap { $0.point(route) }
+        for attempt in job.attempts where !attempt.isElsewhere(route) {
+            guard let point = attempt.point(route) else { continue }
+            own[attempt.upstream, default: []].append(point)
         }
         return own
+    }
+
+    /// Upstreams whose failures may be about the job's own request, so that what others met there says nothing of it: they
+    /// did not like it, or failed before and after another was delivered.
+    func alone(_ job: Job) -> Set<String> {
+        var alone: Set<String> = []
+        for (name, attempts) in Dictionary(grouping: job.attempts, by: \.upstream) {
+            let failed = attempts.filter { $0.kind != nil && $0.sent != Sent.neverSent.rawValue }
+            let moments = failed.compactMap { $0.startedAt?.milliseconds }
+            let isOutlived = hasSuccess(name, between: moments.min(), and: moments.max())
+            if isOutlived || failed.contains(where: \.isOfRequest) { alone.insert(name) }
+        }
+        return alone
+    }
+
+    private func hasSuccess(_ upstream: String, between first: Int64?, and last: Int64?) -> Bool {
+        guard let all = successes[upstream], let first, let last else { return false }
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle] < first { low = middle + 1 } else { high = middle }
+        }
+        return low < all.count && all[low] < last
     }
 }
 
@@ -47,14 +81,25 @@ extension [String: [JSONValue]] {
 }
 
 extension Job.Attempt {
+    /// Milliseconds of an attempt that count at most.
+    private static let longest: Int64 = 86_400_000
+
     /// Whether its failure is about the request and not about the upstream's health.
-    fileprivate var isOfRequest: Bool {
-        guard kind != nil, cause == FailureCause.request.rawValue else { return false }
-        guard let status else { return false }
-        return status.rawValue < 500 && ![408, 421, 425].contains(status.rawValue)
+    fileprivate var isOfRequest: Bool { kind != nil && cause == FailureCause.request.rawValue }
+
+    /// Whether it went to a port, or a numeric address, that is not the upstream's of that name.
+    fileprivate func isElsewhere(_ route: Route) -> Bool {
+        guard let address, let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = UInt16(address[address.index(after: colon)...]),
+            case .tcp(let host, let its, _)? = route.policy.upstreams.first(where: { $0.name == upstream })?
+                .origin
+        else { return false }
+        let isNumeric = host.utf8.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
+        return port != its || isNumeric && colon > address.startIndex && address[..<colon] != host
     }
 
-    /// `[MOMENT, WORD, MILLISECONDS, SENT, STATUS]`; nil where it says nothing of an upstream.
+    /// `[MOMENT, WORD, MILLISECONDS, SENT, STATUS]`, or `[MOMENT, "?"]` of a success that the route would look into; nil
+    /// where it says nothing of an upstream.
     fileprivate func point(_ route: Route) -> JSONValue? {
         guard let startedAt, lookUp == nil, next != RelayBase.Attempt.Next.quickRecovery.name else {
             return nil
@@ -63,20 +108,37 @@ extension Job.Attempt {
         if let cause, ofRelay.contains(cause) { return nil }
         if let status, !(200...599).contains(status.rawValue) { return nil }
         func number(_ value: Int64) -> JSONValue { .number(JSONNumber(Int(value))) }
-        let took = number((time ?? .zero).saturatedNanoseconds / 1_000_000)
+        let took = number(min((time ?? .zero).saturatedNanoseconds / 1_000_000, Self.longest))
         let at = number(startedAt.milliseconds)
         guard let kind else {
             guard result == Result.success.rawValue else { return nil }
-            // A success is one again where the status still is.
+            // A success is one again where the status still is, and nothing more is asked of it.
             let isGood = status.map { route.policy.success.statuses.contains($0) } ?? true
+            if route.policy.looksInto(status, isGood: isGood) { return .array([at, .string("?")]) }
             return .array([at, .string(isGood ? "ok" : String(status?.rawValue ?? 200)), took])
         }
         if kind == FailureKind.httpStatus.rawValue, let status {
+            // The file may take it for a success.
+            if route.policy.success.statuses.contains(status),
+                route.policy.looksInto(status, isGood: true)
+            {
+                return .array([at, .string("?")])
+            }
             return .array([at, .string(String(status.rawValue)), took])
         }
         // A record of somebody's own may call a failure what the program takes for an answer.
-        guard kind != "ok", Int(kind) == nil else { return nil }
+        guard kind != "ok", kind != "?", Int(kind) == nil, kind.utf8.count <= 64 else { return nil }
         let how = JSONValue.string((sent.flatMap(Sent.init) ?? .unknown).rawValue)
         return .array([at, .string(kind), took, how] + (status.map { [number(Int64($0.rawValue))] } ?? []))
+    }
+}
+
+extension RoutePolicy {
+    /// Whether it looks at more of an answer than at its status.
+    fileprivate func looksInto(_ status: Status?, isGood: Bool) -> Bool {
+        if let apiError, status.map({ apiError.statuses.contains($0) }) ?? true { return true }
+        return isGood
+            && (inspectsBody && apiError == nil || success.inspectsBody || response.unwrap != nil
+                || response.empty == .error || !success.contentTypes.isEmpty)
     }
 }

@@ -10,7 +10,7 @@ struct Rehearsal {
     struct Part {
         let route: String
         fileprivate(set) var jobs: [RehearsedJob] = []
-        /// Rules of the route; empty where the file does not have it.
+        /// Rules of the route that look at nothing but what is on record; empty where the file does not have it.
         let rules: [String]
     }
 
@@ -28,43 +28,56 @@ struct Rehearsal {
         _ ask: ([UInt8]) throws(CommandFailure) -> [UInt8]
     ) throws(CommandFailure) {
         var lines: [UInt8] = []
-        var trials: [(part: Int, job: Job, begins: Int64)] = []
+        var trials: [(part: Int, job: Job, begins: Int64, alone: Set<String>)] = []
         let byRoute = Dictionary(grouping: records.jobs, by: \.route).sorted { $0.key < $1.key }
-        var traits = Traits()
+        var traits = RehearsalTraits()
+        var others = 0
         for (name, jobs) in byRoute {
-            let meant = jobs.filter(isMeant)
+            let matching = jobs.filter(isMeant)
+            let meant = matching.filter(\.isLost)
+            others += matching.count - meant.count
             guard !meant.isEmpty else { continue }
             let route = configuration.routes.first { $0.name == name }
-            parts.append(Part(route: name, rules: route?.policy.recovery.map(\.name) ?? []))
+            parts.append(Part(route: name, rules: route?.rulesOnRecord ?? []))
             let part = parts.count - 1
             guard let route else {
                 parts[part].jobs = meant.map { RehearsedJob($0, .noRoute) }
                 continue
             }
             let attempts = RecordedAttempts(jobs, route)
-            traits.take(attempts, route)
+            let limits = RecordedLimits(jobs)
+            traits.take(attempts, limits, route)
             var head = JSONObjectWriter()
             head.member("route", name)
             head.member("points", attempts.shared.json)
             lines += head.bytes + [UInt8(ascii: "\n")]
             for job in meant {
-                let own = RecordedAttempts.own(job, route)
-                let isKnown = job.attempts.contains { !own.isEmpty || attempts.shared[$0.upstream] != nil }
+                let (own, alone) = (attempts.own(job), attempts.alone(job))
+                if job.lastFailure?.isPastDeadline == true {
+                    parts[part].jobs.append(RehearsedJob(job, .deadline))
+                    continue
+                }
                 // A document has the last hundred attempts.
                 let first =
                     job.attemptCount > job.attempts.count ? job.createdAt : job.attempts.first?.startedAt
-                guard isKnown, let begins = first?.milliseconds else {
+                guard !own.isEmpty, let begins = first?.milliseconds else {
                     parts[part].jobs.append(RehearsedJob(job, .noAttempts))
                     continue
                 }
-                trials.append((part, job, begins))
+                trials.append((part, job, begins, alone))
                 var trial = JSONObjectWriter()
                 trial.member("route", name)
                 trial.member("begins", begins)
                 trial.member("method", job.request.method ?? "POST")
                 if job.isDurable { trial.member("durable", true) }
                 if job.isKeyed == true { trial.member("keyed", true) }
-                if !own.isEmpty { trial.member("own", own.json) }
+                trial.member("own", own.json)
+                if !alone.isEmpty {
+                    trial.array("alone") { list in for name in alone.sorted() { list.element(name) } }
+                }
+                if let accepted = job.createdAt { trial.member("accepted", accepted.milliseconds) }
+                if let expires = limits.expires(job) { trial.member("expires", expires) }
+                if let most = limits.maxAttempts(job) { trial.member("max_attempts", most) }
                 lines += trial.bytes + [UInt8(ascii: "\n")]
             }
         }
@@ -79,56 +92,18 @@ struct Rehearsal {
             guard let json = try? JSONValue(parsing: Array(answer)) else {
                 throw CommandFailure(.failed, "\(DaemonProgram.path) said what cannot be read")
             }
-            parts[trial.part].jobs.append(RehearsedJob(trial.job, since: trial.begins, json))
+            parts[trial.part].jobs.append(
+                RehearsedJob(trial.job, since: trial.begins, alone: trial.alone, json)
+            )
         }
-        assumptions = traits.sentences(width: self.jobs.map(\.width).max() ?? 0) + records.notes
-    }
-
-    /// The traits of records and rules that something is to be said of.
-    private struct Traits {
-        private var hasTimeouts = false
-        private var hasContent = false
-        private var heeds: Set<String> = []
-        private var closed: Set<String> = []
-
-        mutating func take(_ attempts: RecordedAttempts, _ route: Route) {
-            if attempts.hasTimeouts { hasTimeouts = true }
-            if attempts.hasContent { hasContent = true }
-            if route.policy.closed != nil { closed.insert(route.name) }
-            for case .retry(let retry) in route.policy.recovery.map(\.action) where retry.honorsRetryAfter {
-                heeds.insert(route.name)
-            }
-        }
-
-        func sentences(width: Int64) -> [String] {
-            var all = [
-                "Each job is alone on an idle route: its circuit breakers are closed, its retry budget is whole, and"
-                    + " tokens are there."
-            ]
-            if width > 0 {
-                all.append(
-                    "Between two attempts on record that met the same, the same is assumed, and of two unlike failures"
-                        + " each in turn; the two that were farthest apart had"
-                        + " \(DurationText.short(milliseconds: Double(width))) between them."
-                )
-            }
-            if hasTimeouts {
-                all.append("An upstream that was silent stays silent, however long the file waits.")
-            }
-            if hasContent {
-                all.append(
-                    "An answer that failed by its content fails again in the same way: its content is not on record."
-                )
-            }
-            if !heeds.isEmpty {
-                all.append("Retry-After is not on record: rules that heed it wait as without it.")
-            }
-            if !closed.isEmpty {
-                all.append(
-                    "Planned windows come on top: \(closed.sorted().map(safe).joined(separator: ", "))."
-                )
-            }
-            return all
-        }
+        let rehearsed = self.jobs
+        assumptions =
+            traits.sentences(
+                width: rehearsed.map(\.width).max() ?? 0,
+                isSampled: rehearsed.contains(where: \.isSampled)
+            ) + records.notes
+        guard others > 0 else { return }
+        let what = others == 1 ? "1 job that matches is" : "\(others) jobs that match are"
+        assumptions.append("\(what) not lost, and only tell\(others == 1 ? "s" : "") what upstreams did.")
     }
 }

@@ -75,8 +75,11 @@ extension [Int64] {
 }
 
 extension Rehearsal.Part {
-    /// Rules that acted on no job, as far as the record tells.
-    var idleRules: [String] {
+    /// Rules that acted on no job; nil where a job may have come to them beyond what is known of it.
+    ///
+    /// Those that look at more than is on record are never among them.
+    var idleRules: [String]? {
+        guard !jobs.isEmpty, jobs.allSatisfy(\.isKnown) else { return nil }
         let acted = jobs.reduce(into: Set<String>()) { $0.formUnion($1.acted) }
         return rules.filter { !acted.contains($0) }
     }
@@ -96,7 +99,8 @@ extension Rehearsal {
                 list.object { json in
                     json.member("route", part.route)
                     RehearsalFigures(part.jobs).write(into: &json)
-                    json.array("idle_rules") { list in for rule in part.idleRules { list.element(rule) } }
+                    guard let rules = part.idleRules else { return }
+                    json.array("idle_rules") { list in for rule in rules { list.element(rule) } }
                 }
             }
         }

@@ -65,7 +65,9 @@ struct RehearsalText {
     private var idle: [String] {
         rehearsal.parts.compactMap { part in
             let held = part.heldBackRules
-            let rules = part.idleRules.map { "\"\(safe($0))\"" + (held.contains($0) ? " (held back)" : "") }
+            let rules = (part.idleRules ?? []).map {
+                "\"\(safe($0))\"" + (held.contains($0) ? " (held back)" : "")
+            }
             guard !rules.isEmpty else { return nil }
             return "Rules of \(safe(part.route)) that never act on these: \(rules.joined(separator: ", "))."
         }

@@ -17,8 +17,10 @@ extension Command {
             are dead are meant; all means every job.
 
             What a record cannot know is counted, and not guessed: an attempt after the last one on record, or
-            between one that failed and one that did not. It tells how many jobs the rules would have delivered and
-            when, what that would have cost in attempts, and which rules never act. Nothing at the daemon changes.
+            between one that failed and one that did not, a failure that may be about the job's own request, and an
+            answer whose content FILE judges. Only jobs that are dead, held or expired are judged; others tell what
+            upstreams did. It tells how many jobs the rules would have delivered and when, what that would have cost in
+            attempts, and which rules never act. Nothing at the daemon changes.
 
             --records takes documents of jobs from a file, as --save has written them or jobs show prints them with
             -o json, and asks no daemon. Exit status: 0 rehearsed, 3 no job matches, 78 FILE is not valid.
@@ -50,7 +52,8 @@ extension Command {
             try arguments.allow(["where", "records", "output", "utc"], in: "--records")
             records = try JobRecords(
                 parsing: path == "-"
-                    ? FileBytes.read(descriptor: STDIN_FILENO, "standard input") : FileBytes.read(path: path),
+                    ? FileBytes.read(descriptor: STDIN_FILENO, "standard input", limit: recordLimit)
+                    : FileBytes.read(path: path, limit: recordLimit),
                 from: path
             )
         } else {
@@ -60,8 +63,11 @@ extension Command {
             daemon.noteOwnJobs()
             if let path = arguments["save"] { try FileBytes.write(records.lines, path: path) }
         }
-        guard records.jobs.contains(where: clause.matches) else {
-            throw CommandFailure(.notFound, "no job on record matches \(clause.text)")
+        guard records.jobs.contains(where: { clause.matches($0) && $0.isLost }) else {
+            throw CommandFailure(
+                .notFound,
+                "no job on record that is dead, held or expired matches \(clause.text)"
+            )
         }
         let rehearsal = try Rehearsal(records, clause.matches, configuration) {
             (lines) throws(CommandFailure) in try DaemonProgram.rehearse(lines, bytes)
@@ -75,6 +81,9 @@ extension Command {
         return .done
     }
 }
+
+/// Bytes of a file with documents of jobs: 128 MiB.
+private let recordLimit = 128 << 20
 
 /// Which jobs are rehearsed: those that are dead, unless something else is said of states.
 private func meant(_ arguments: Arguments, _ now: Int64) throws(CommandFailure) -> WhereClause {

@@ -19,6 +19,13 @@ struct RehearsedJob {
         case betweenUnlike = "between_unlike"
         case noRecord = "no_record"
         case question
+        case content
+        /// Failures that may be about its own request.
+        case ownFailure = "own_failure"
+        /// A time on record was over, which may have been a bound of its caller's.
+        case deadline
+        /// Something that ends it does not come.
+        case noEnd = "no_end"
         /// The waits that chance gives come to unlike ends.
         case chance
         /// The file has no such route.
@@ -33,6 +40,10 @@ struct RehearsedJob {
             case .betweenUnlike: "whose next attempt comes between one that failed and one that did not"
             case .noRecord: "that would go to an upstream without an attempt on record"
             case .question: "that would be asked about (verify), which no record answers"
+            case .content: "whose next answer the file judges by what is not on record of it"
+            case .ownFailure: "whose failures may be about its own request, of which others tell nothing"
+            case .deadline: "whose time was over on record, perhaps by a bound of its caller's"
+            case .noEnd: "that would not have come to an end"
             case .chance: "whose end depends on chance"
             case .noRoute: "of a route that the file does not have"
             case .noAttempts: "without an attempt on record that says something of an upstream"
@@ -42,6 +53,10 @@ struct RehearsedJob {
 
     let job: Job
     let ending: Ending
+    /// Whether each of its courses is known to its end.
+    let isKnown: Bool
+    /// Whether more courses were tried since chance makes a difference.
+    private(set) var isSampled = false
     /// Attempts, over the courses; nil where the end is not known.
     private(set) var attempts: ClosedRange<Int>?
     /// Rules that acted in one of the courses, and those that matched and were held back.
@@ -51,13 +66,17 @@ struct RehearsedJob {
     private(set) var width: Int64 = 0
 
     init(_ job: Job, _ unknown: Unknown) {
-        (self.job, ending) = (job, .unknown(unknown))
+        (self.job, ending, isKnown) = (job, .unknown(unknown), false)
     }
 
-    /// Takes the courses of its trial, which began at that moment.
-    init(_ job: Job, since begins: Int64, _ answer: JSONValue) {
+    /// Courses of a trial in which chance makes no difference, at most.
+    private static let fewest = 6
+
+    /// Takes the courses of its trial, which began at that moment; others say nothing of it at upstreams where it is `alone`.
+    init(_ job: Job, since begins: Int64, alone: Set<String> = [], _ answer: JSONValue) {
         let courses = answer["courses"]?.elements ?? []
         self.job = job
+        isSampled = courses.count > Self.fewest
         var moments: [Int64] = []
         var (ends, counts): (Set<String>, [Int]) = ([], [])
         var unknown: Unknown?
@@ -66,17 +85,26 @@ struct RehearsedJob {
             heldBack.formUnion((course["held_back"]?.elements ?? []).compactMap(\.text))
             width = max(width, course["width_ms"]?.integer ?? 0)
             if let gap = course["unknown"]?["why"]?.text {
-                unknown = unknown ?? Unknown(rawValue: gap) ?? .noRecord
+                let why = Unknown(rawValue: gap) ?? .noRecord
+                let isOfRecord = [.afterRecord, .beforeRecord, .betweenUnlike].contains(why)
+                let isAlone = alone.contains(course["unknown"]?["upstream"]?.text ?? "")
+                unknown = unknown ?? (isAlone && isOfRecord ? .ownFailure : why)
                 continue
             }
             counts.append(Int(course["attempts"]?.integer ?? 0))
             let word = course["outcome"]?.text ?? course["state"]?.text ?? "?"
+            if let state = Job.State(rawValue: word), !state.isOver, state != .held {
+                unknown = unknown ?? .noEnd
+                continue
+            }
             if [OutcomeWord.success.rawValue, Job.State.succeeded.rawValue].contains(word) {
-                moments.append(begins + Int64(course["length_ms"]?.double ?? 0))
+                let length = Int64(exactly: (course["length_ms"]?.double ?? 0).rounded(.down)) ?? 0
+                moments.append(begins + min(length, 1 << 50))
             } else {
                 ends.insert(course["end"]?.text.flatMap { $0 == word ? nil : "\(word), \($0)" } ?? word)
             }
         }
+        isKnown = unknown == nil && !courses.isEmpty
         if let unknown {
             ending = .unknown(unknown)
         } else if ends.isEmpty, let first = moments.min(), let last = moments.max() {
@@ -86,7 +114,8 @@ struct RehearsedJob {
         } else {
             ending = .unknown(courses.isEmpty ? .noAttempts : .chance)
         }
-        if unknown == nil, let least = counts.min(), let most = counts.max() { attempts = least...most }
+        if case .unknown = ending { return }
+        if let least = counts.min(), let most = counts.max() { attempts = least...most }
     }
 
     func write(into json: inout JSONObjectWriter) {

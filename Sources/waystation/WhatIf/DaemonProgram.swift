@@ -31,7 +31,7 @@ enum DaemonProgram {
     static func rehearse(_ trials: [UInt8], _ configuration: [UInt8]) throws(CommandFailure) -> [UInt8] {
         var order = JSONObjectWriter()
         order.member("trials", "/dev/fd/\(trialDescriptor)")
-        return try ask(order.bytes, configuration, trials)
+        return try ask(order.bytes, configuration, trials, Progress("rehearsing"))
     }
 
     /// Where the daemon's program finds the trials.
@@ -40,7 +40,8 @@ enum DaemonProgram {
     private static func ask(
         _ order: [UInt8],
         _ configuration: [UInt8],
-        _ trials: [UInt8]
+        _ trials: [UInt8],
+        _ progress: Progress? = nil
     ) throws(CommandFailure) -> [UInt8] {
         let input = try TemporaryFile()
         let output = try TemporaryFile()
@@ -49,10 +50,14 @@ enum DaemonProgram {
             throw CommandFailure(.failed, "cannot hand the configuration over: \(errorText())")
         }
         let words = ["--what-if", String(decoding: order, as: UTF8.self), "--config", "/dev/stdin"]
-        let status = try run(
+        defer { progress?.end() }
+        let process = try start(
             words,
             [(input.descriptor, 0), (output.descriptor, 1), (more.descriptor, trialDescriptor)]
         )
+        let status = try wait(for: process) {
+            progress?.update("rehearsing: \(output.size >> 10) KiB of answers")
+        }
         let answer = output.content(limit: .max).bytes
         guard status != 0 else { return answer }
         guard case .string(let fault)? = (try? JSONValue(parsing: answer))?["error"] else {
@@ -65,11 +70,10 @@ enum DaemonProgram {
         throw CommandFailure(.usage, fault)
     }
 
-    /// - Returns: its exit status; that of a shell where a signal ended it.
-    private static func run(
+    private static func start(
         _ words: [String],
         _ descriptors: [(Int32, Int32)]
-    ) throws(CommandFailure) -> Int32 {
+    ) throws(CommandFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -93,9 +97,21 @@ enum DaemonProgram {
                 advice: "Build or install the daemon beside this program."
             )
         }
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { throw CommandFailure(.failed, "lost \(program): \(errorText())") }
+        return process
+    }
+
+    /// - Returns: its exit status; that of a shell where a signal ended it.
+    private static func wait(for process: pid_t, _ watch: () -> Void) throws(CommandFailure) -> Int32 {
+        var (status, pause): (Int32, Int32) = (0, 1)
+        while true {
+            let found = unsafe waitpid(process, &status, WNOHANG)
+            if found == process { break }
+            guard found == 0 || errno == EINTR else {
+                throw CommandFailure(.failed, "lost \(path): \(errorText())")
+            }
+            watch()
+            _ = poll(nil, 0, pause)
+            pause = min(100, pause * 2)
         }
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }

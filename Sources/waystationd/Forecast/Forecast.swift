@@ -60,8 +60,8 @@ final class Forecast: Sendable {
             && shortest.caller?.code == longest.caller?.code
     }
 
-    static func course(_ plan: ForecastPlan, chance: UInt64?) -> Course? {
-        let world = ImaginedWorld(plan, chance: chance)
+    static func course(_ plan: ForecastPlan, chance: UInt64?, seed: UInt64 = 0) -> Course? {
+        let world = ImaginedWorld(plan, chance: chance, seed: seed)
         world.time.run {
             let relay = Relay(ports: world.ports)
             if plan.isKept {
@@ -74,12 +74,14 @@ final class Forecast: Sendable {
     }
 
     private static func ask(_ plan: ForecastPlan, _ world: ImaginedWorld, _ relay: Relay) async {
+        var options = JobOptions()
+        options.maxAttempts = plan.maxAttempts
         let context = JobContext(
             id: JobID(milliseconds: plan.wall, random: (1, 1)),
             route: world.route,
             method: plan.method,
             target: "",
-            options: JobOptions(),
+            options: options,
             client: nil
         )
         let outcome: Outcome

@@ -22,17 +22,23 @@ struct ForecastPlan: Sendable {
     let isClosedAtTimes: Bool
     /// Milliseconds since 1970 UTC at which it begins.
     let wall: Int64
+    /// When it was accepted, where that was not at its beginning; and the bounds of its caller's own.
+    var accepted: Int64?
+    var expires: Int64?
+    var maxAttempts: Int?
 
+    /// `keepsWindows` has the planned windows closed, where the moments are real ones.
     init(
         _ route: Route,
         _ series: ImaginedSeries,
         credentials: [CredentialDefinition] = [],
         secrets: [SecretReference] = [],
-        wall: Int64
+        wall: Int64,
+        keepsWindows: Bool = false
     ) {
         // The forecast holds at any time: planned windows are told of beside it.
         var policy = route.policy
-        policy.closed = nil
+        if !keepsWindows { policy.closed = nil }
         self.route = Route(name: route.name, policy: policy)
         isClosedAtTimes = route.policy.closed != nil
         self.series = series
@@ -44,13 +50,20 @@ struct ForecastPlan: Sendable {
     }
 
     /// A route of a configuration, with the credentials and secrets there are.
-    init(_ route: Route, _ series: ImaginedSeries, of configuration: Configuration, wall: Int64) {
+    init(
+        _ route: Route,
+        _ series: ImaginedSeries,
+        of configuration: Configuration,
+        wall: Int64,
+        keepsWindows: Bool = false
+    ) {
         self.init(
             route,
             series,
             credentials: configuration.credentials,
             secrets: configuration.secrets.map(\.reference),
-            wall: wall
+            wall: wall,
+            keepsWindows: keepsWindows
         )
     }
 

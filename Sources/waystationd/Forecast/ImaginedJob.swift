@@ -37,7 +37,8 @@ struct ImaginedJob: Sendable {
         let request = plan.request
         machine = JobStateMachine(
             runAt: StoreClock.advance(now, by: past?.wait ?? .zero),
-            expiresAt: StoreClock.advance(now, by: route.policy.delivery.expiresAfter),
+            expiresAt: plan.expires
+                ?? StoreClock.advance(plan.accepted ?? now, by: route.policy.delivery.expiresAfter),
             mayRepeat: route.mayRepeatAfterCrash(request.method, request.fields),
             isDated: false,
             isBlocked: false,
@@ -45,7 +46,9 @@ struct ImaginedJob: Sendable {
         )
         var options = JobOptions()
         options.collectsAnswer = true
-        maxAttempts = route.policy.delivery.maxAttempts ?? route.policy.maxAttempts
+        options.maxAttempts = plan.maxAttempts
+        let limit = route.policy.delivery.maxAttempts ?? route.policy.maxAttempts
+        maxAttempts = min(limit, plan.maxAttempts ?? limit)
         if let past {
             machine.inherit(past)
             attempts = past.attempts

@@ -38,13 +38,15 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
     private let chance: UInt64?
     private let state = Mutex(State())
 
-    /// `chance` is what chance gives each time it is asked; nil gives numbers that are spread over all there are.
-    init(_ plan: ForecastPlan, chance: UInt64?) {
+    /// `chance` is what chance gives each time it is asked; nil gives numbers that are spread over all there are, from
+    /// `seed` on.
+    init(_ plan: ForecastPlan, chance: UInt64?, seed: UInt64 = 0) {
         self.plan = plan
         self.chance = chance
         time = ImaginedTime(since: plan.wall)
         route = plan.route.resolved(plan.secrets)
         vault = CredentialVault(plan.credentials, secrets: plan.secrets)
+        state.withLock { $0.draws = seed }
     }
 
     var ports: RelayPorts {

@@ -7,7 +7,8 @@ struct RecordedOutcomes: Sendable {
     struct Point: Sendable {
         /// When it began, in milliseconds since 1970 UTC.
         let at: Int64
-        let imagined: Imagined
+        /// Nil where the rules look at more of it than its record has.
+        let imagined: Imagined?
     }
 
     /// Why nobody knows what an attempt would have met.
@@ -18,6 +19,8 @@ struct RecordedOutcomes: Sendable {
         /// The attempt before and the one after it are unlike, and one of them is no failure.
         case between = "between_unlike"
         case after = "after_record"
+        /// The rules look into the content of its answer, or at a field.
+        case content
         /// It asks what became of an attempt, which no record has.
         case question
     }
@@ -36,8 +39,10 @@ struct RecordedOutcomes: Sendable {
         var isUnlike = false
     }
 
-    /// By the upstream's name, in the order of their moments: what all jobs met, or what one's own did.
+    /// By the upstream's name, in the order of their moments: what all jobs met.
     var points: [String: [Point]] = [:]
+    /// The same of the job alone, which count before those of others that are as near.
+    var own: [String: [Point]] = [:]
     /// Of two failures that are not the same, the one that is taken.
     var takesLater = false
 
@@ -45,27 +50,38 @@ struct RecordedOutcomes: Sendable {
     private static let reach: Int64 = 100
 
     func find(_ upstream: String, at moment: Int64) -> Found {
-        guard let points = points[upstream], !points.isEmpty else { return Found(answer: .unknown(.none)) }
+        let own = Self.around(moment, own[upstream] ?? [])
+        let all = Self.around(moment, points[upstream] ?? [])
+        // The first of the nearest is taken.
+        let near = [own.before, own.after, all.before, all.after].compactMap(\.self)
+            .min { abs($0.at - moment) < abs($1.at - moment) }
+        guard let near else { return Found(answer: .unknown(.none)) }
+        if abs(near.at - moment) <= Self.reach {
+            return Found(answer: near.imagined.map { .known($0) } ?? .unknown(.content))
+        }
+        guard let before = [own.before, all.before].compactMap(\.self).max(by: { $0.at < $1.at }) else {
+            return Found(answer: .unknown(.before))
+        }
+        guard let after = [own.after, all.after].compactMap(\.self).min(by: { $0.at < $1.at }) else {
+            return Found(answer: .unknown(.after))
+        }
+        guard let one = before.imagined, let other = after.imagined else {
+            return Found(answer: .unknown(.content))
+        }
+        let width = after.at - before.at
+        if one.isLike(other) { return Found(answer: .known(one), width: width) }
+        guard one.end != .good, other.end != .good else { return Found(answer: .unknown(.between)) }
+        return Found(answer: .known(takesLater ? other : one), width: width, isUnlike: true)
+    }
+
+    /// The last of the points until a moment, and the first one after it.
+    private static func around(_ moment: Int64, _ points: [Point]) -> (before: Point?, after: Point?) {
         var (low, high) = (0, points.count)
         while low < high {
             let middle = (low + high) / 2
             if points[middle].at <= moment { low = middle + 1 } else { high = middle }
         }
-        let before = low > 0 ? points[low - 1] : nil
-        let after = low < points.count ? points[low] : nil
-        let near = [before, after].compactMap { $0 }.min { abs($0.at - moment) < abs($1.at - moment) }
-        if let near, abs(near.at - moment) <= Self.reach { return Found(answer: .known(near.imagined)) }
-        guard let before else { return Found(answer: .unknown(.before)) }
-        guard let after else { return Found(answer: .unknown(.after)) }
-        let width = after.at - before.at
-        if before.imagined.isLike(after.imagined) {
-            return Found(answer: .known(before.imagined), width: width)
-        }
-        guard before.imagined.end != .good, after.imagined.end != .good else {
-            return Found(answer: .unknown(.between))
-        }
-        let taken = takesLater ? after : before
-        return Found(answer: .known(taken.imagined), width: width, isUnlike: true)
+        return (low > 0 ? points[low - 1] : nil, low < points.count ? points[low] : nil)
     }
 }
 
@@ -112,10 +128,15 @@ extension RecordedOutcomes {
             points.reserveCapacity(list.count)
             for element in list {
                 guard case .array(let parts) = element, case .number(let at)? = parts.first,
-                    let at = at.int64,
-                    let imagined = Imagined(parts)
+                    let at = at.int64
                 else { return nil }
-                points.append(Point(at: at, imagined: imagined))
+                if parts.count == 2, parts[1] == .string("?") {
+                    points.append(Point(at: at, imagined: nil))
+                } else if let imagined = Imagined(parts) {
+                    points.append(Point(at: at, imagined: imagined))
+                } else {
+                    return nil
+                }
             }
             self.points[member.name] = points.sorted { $0.at < $1.at }
         }

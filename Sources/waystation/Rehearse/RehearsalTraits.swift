@@ -1,0 +1,86 @@
+import RelayBase
+import RelayInterface
+import RelayRoute
+
+/// The traits of records and rules that something is to be said of.
+struct RehearsalTraits {
+    private var hasTimeouts = false
+    private var hasContent = false
+    private var hasLimits = false
+    private var heeds = false
+    private var looks = false
+    private var moved: Set<String> = []
+
+    mutating func take(_ attempts: RecordedAttempts, _ limits: RecordedLimits, _ route: Route) {
+        if attempts.hasTimeouts { hasTimeouts = true }
+        if attempts.hasContent { hasContent = true }
+        if limits.hasSome { hasLimits = true }
+        if route.policy.apiError != nil || !route.policy.errorTypes.isEmpty { looks = true }
+        moved.formUnion(attempts.moved.map { "\(route.name)/\($0)" })
+        for case .retry(let retry) in route.policy.recovery.map(\.action) where retry.honorsRetryAfter {
+            heeds = true
+        }
+    }
+
+    func sentences(width: Int64, isSampled: Bool) -> [String] {
+        var all = [
+            "Each job is alone on an idle route: its circuit breakers are closed, its retry budget is whole, and"
+                + " tokens are there. An upstream of the same name is taken for the same one."
+        ]
+        if !moved.isEmpty {
+            all.append(
+                "The file has other servers by the name of \(moved.sorted().map(safe).joined(separator: ", ")):"
+                    + " attempts that went elsewhere say nothing of them."
+            )
+        }
+        if width > 0 {
+            all.append(
+                "Between two attempts on record that met the same, the same is assumed, and of two unlike failures"
+                    + " each in turn; the two that were farthest apart had"
+                    + " \(DurationText.short(milliseconds: Double(width))) between them."
+            )
+        }
+        if isSampled { all.append("Waits with jitter are samples: 16 of all that chance can give.") }
+        if hasLimits {
+            all.append(
+                "Of max_attempts and the time to live, what most jobs of a route have is taken for the route's, and"
+                    + " anything else for the caller's own; other bounds of callers are not on record."
+            )
+        }
+        if hasTimeouts {
+            all.append("An upstream that was silent stays silent, however long the file waits.")
+        }
+        if hasContent {
+            all.append(
+                "An answer that failed by its content fails again in the same way: its content is not on record."
+            )
+        }
+        if looks {
+            all.append(
+                "Contents and fields of answers that failed are not on record: what the file looks for in them is"
+                    + " taken as missing."
+            )
+        }
+        if heeds { all.append("Retry-After is not on record: rules that heed it wait as without it.") }
+        return all
+    }
+}
+
+extension Route {
+    /// The names of rules that look at nothing of a failure that is not on record.
+    var rulesOnRecord: [String] {
+        var unseen = Set(policy.errorTypes.map(\.kind) + policy.success.fail.map(\.kind))
+        unseen.formUnion([.apiError, .invalidResponse])
+        let renames = policy.errorTypes.contains { $0.treatAsStatus != nil }
+        return policy.recovery.filter { rule in
+            !rule.on.tokens.contains { token in
+                switch token {
+                case .kind(let kind): unseen.contains(kind)
+                case .group(let group): unseen.contains { group.contains($0) }
+                case .status, .statusClass: renames
+                case .any, .exhausted: false
+                }
+            }
+        }.map(\.name)
+    }
+}
