@@ -66,8 +66,16 @@ package struct JobHistory: Sendable {
         }
     }
 
-    /// Takes an attempt of an earlier life into account, of which only a doubt is left.
+    /// Takes an attempt of an earlier life into account, of which only an operation that goes on and a doubt are left.
     package mutating func count(earlier attempt: Attempt) {
+        if case .follow(_, let reference?)? = attempt.next {
+            change {
+                $0.operation = BegunOperation(reference, attempt)
+                $0.operation?.isEarlier = true
+            }
+        } else if operation != nil, attempt.endsOperation {
+            change { $0.operation = nil }
+        }
         guard isInDoubt else { return }
         change { open in
             open.settle(attempt)
@@ -82,15 +90,20 @@ package struct JobHistory: Sendable {
         if case .follow(_, let reference)? = attempt.next {
             change { open in
                 open.doubt = nil
-                if let reference { open.operation = BegunOperation(reference, attempt) }
+                if let reference {
+                    open.operation = BegunOperation(reference, attempt)
+                } else {
+                    open.operation?.looks += 1
+                }
                 open.operation?.trouble = attempt.failure
             }
             return true
         }
         guard operation != nil else { return false }
-        // As long as it goes on only looks are taken, of which a crash has cut one off.
+        // As long as it goes on only looks are taken, of which a crash has cut one off: that spends no attempt.
         if wasInterrupted {
             wasInterrupted = false
+            spentAttempts = max(0, spentAttempts - 1)
             return true
         }
         change { $0.operation = nil }
@@ -122,6 +135,18 @@ package struct JobHistory: Sendable {
         var now = open.first ?? OpenQuestions()
         change(&now)
         open = [now]
+    }
+}
+
+extension Attempt {
+    /// Whether an operation that was open before it is to be looked at no more: it was seen to have failed or to be gone, or
+    /// a rule that names its failure has the request sent again.
+    fileprivate var endsOperation: Bool {
+        if lookUp == .failed || lookUp == .gone { return true }
+        switch next {
+        case nil, .fail?, .deadLetter?, .follow?: return lookUp == nil && failure?.kind != .interrupted
+        default: return true
+        }
     }
 }
 

@@ -107,6 +107,39 @@ class Follow(DurableTest):
         self.assertEqual((problem["kind"], self.asked()), ("operation_lost", [1, 0]))
         self.assertNotIn("s3cret", str(problem))
 
+    def test_a_reload_sends_the_address_to_no_other_origin(self):
+        other = self.new_upstream()
+        other.on("/ops/7", DONE)
+        self.script(RUNNING)
+        slow = follow(interval="500ms", max_interval="500ms")
+        relay = self.new_relay({"up": kept({"name": "a", "url": self.upstream.url}, follow=slow)}).start()
+        id = self.hand_over(relay, "/r/up/x")
+        self.wait_until(relay, id, state="retrying", reason="following")
+        relay.write({"up": kept({"name": "b", "url": other.url}, follow=slow)})
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        job = self.wait_for_end(relay, id, "dead")
+        self.assertEqual((job["end"], job["last_failure"]["kind"]), ("outcome_unknown", "operation_lost"), job)
+        self.assertIn("follows it no more", job["last_failure"]["detail"])
+        self.assertEqual(other.requests, [])
+        # Where it began its operation goes on, also when an operator has it sent again.
+        self.upstream.on("/ops/7", DONE)
+        relay.write({"up": kept({"name": "c", "url": self.upstream.url}, follow=slow)})
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        self.act(relay, id, "retry")
+        self.assertEqual(self.wait_for_end(relay, id)["source"], "followed")
+        self.assertEqual(self.asked()[0], 1)
+
+    def test_a_head_that_names_the_operation_is_enough(self):
+        def cut(request):
+            request.connection.send(
+                b"HTTP/1.1 202 Accepted\r\nOperation-Location: /ops/7\r\nContent-Length: 100\r\n\r\nabc")
+            request.connection.socket.close()
+        self.script(DONE, begun=cut)
+        relay = self.following(kept)
+        job = self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", method="PUT"))
+        self.assertEqual((job["source"], self.asked()), ("followed", [1, 1]), job)
+        self.assertIn("given up", str(job["attempts"][0]))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -181,7 +181,9 @@ struct FollowTests {
             #expect(look[FieldName("accept")!] == "image/png" && look.body.length == 0)
             #expect(look.method == .get && look.upstream.name == "one")
         }
-        #expect(outcome.attempts[0].next == .follow(after: .seconds(2), at: "/ops/7?v=1#"))
+        #expect(
+            outcome.attempts[0].next == .follow(after: .seconds(2), at: "/ops/7?v=1# https://one.example")
+        )
     }
 
     @Test("The waits grow with the operation's age, and are as long as the upstream asks, within bounds")
@@ -197,9 +199,12 @@ struct FollowTests {
             $0.following?.maxInterval = .seconds(5)
         }
         #expect(await bench.perform(.post, on: route).source == .followed)
-        #expect(bench.time.waits == [2, 2, 2, 3, 4.5, 2, 90].map { .milliseconds(Int($0 * 1_000)) })
+        #expect(bench.time.waits == [2, 2, 2, 3, 4.5, 5, 90].map { .milliseconds(Int($0 * 1_000)) })
         let settings = Following()
-        #expect(settings.wait(age: .seconds(86_400), .seconds(1)) == .seconds(864))
+        for asked in [nil, .seconds(1)] as [Duration?] {
+            #expect(settings.wait(age: .seconds(86_400), asked) == .seconds(864))
+            #expect(settings.wait(age: .seconds(1_000), asked) == .seconds(30))
+        }
         #expect(settings.wait(age: .zero, .seconds(100_000)) == .seconds(900))
     }
 

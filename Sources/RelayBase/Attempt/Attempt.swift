@@ -46,7 +46,8 @@ public struct Attempt: Sendable {
         case quickRecovery
         /// The upstream is asked after that wait what became of it, before anything else.
         case verify(after: Duration)
-        /// The operation that it began at that address of its upstream is looked at after that wait; nil at the one before.
+        /// The operation that it began is looked at after that wait, at that address of its upstream with the origin behind a
+        /// space; nil at the one before.
         indirect case follow(after: Duration, at: String?)
         /// The job ends with its failure, or with the one the strategy gave.
         case fail

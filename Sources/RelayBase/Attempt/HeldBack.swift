@@ -37,6 +37,8 @@ public struct HeldBack: Sendable, Equatable {
         case lookUpsSpent(Int)
         /// The upstream has begun an operation, and the rule does not name its end among its failures.
         case operationBegan
+        /// The content of the answer that began an operation was too large, or did not come whole.
+        case contentGivenUp
         /// The route has no credential that can be fetched anew.
         case noCredential
         /// The route's retries are as much of its load as they may be.
@@ -99,6 +101,8 @@ public struct HeldBack: Sendable, Equatable {
                 "the upstream was asked \(count) time\(count == 1 ? "" : "s") (verify.attempts), and did not say"
             case .operationBegan:
                 "not repeated: the upstream had begun an operation, and the rule does not name the kind of this failure"
+            case .contentGivenUp:
+                "the content of the answer that began the operation was given up: it was too large, or did not come whole"
             case .noCredential: "there is no credential to fetch anew"
             case .budgetSpent:
                 "the retries of the route are as much of its load as they may be (retry_budget)"

@@ -8,11 +8,11 @@ public enum LookUp: String, CaseIterable, Sendable {
     case unclear
     /// The operation goes on.
     case running
-    /// It has come to its end.
+    /// It has come to its end, of which a failure could not fetch the result.
     case done
     /// It has failed.
     case failed
-    /// The upstream has it no more, or it takes too long.
+    /// The upstream has it no more.
     case gone
     /// The upstream did not say, or could not be asked.
     case unanswered

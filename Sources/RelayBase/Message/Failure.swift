@@ -36,6 +36,7 @@ public struct Failure: Error, Sendable {
         var isPastDeadline = false
         var blamed: FailureCause?
         var headerMarks: [Int] = []
+        var wasOfOperation = false
     }
 
     private var content: Content
@@ -64,7 +65,19 @@ public struct Failure: Error, Sendable {
     /// Why the attempt or the job failed.
     public var kind: FailureKind {
         get { content.kind }
-        set { content = Content(newValue, content.sent, content.detail, content.attributes) }
+        set {
+            var attributes = content.attributes
+            attributes.wasOfOperation = isOfOperation
+            content = Content(newValue, content.sent, content.detail, attributes)
+        }
+    }
+
+    /// Whether it is how an operation ended that the upstream had begun, whatever the route or a program calls it.
+    package var isOfOperation: Bool {
+        get {
+            content.attributes.wasOfOperation || kind == .operationFailed || kind == .operationLost
+        }
+        set { change { $0.wasOfOperation = newValue } }
     }
 
     /// How far the request got; what decides whether it may be repeated.

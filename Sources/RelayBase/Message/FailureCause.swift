@@ -77,9 +77,6 @@ extension Failure {
         sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited || kind == .routeClosed)
     }
 
-    /// Whether it is how an operation ended that the upstream had begun.
-    package var isOfOperation: Bool { kind == .operationFailed || kind == .operationLost }
-
     /// Whether nothing was sent by a rule of the relay's own, which says nothing of the upstream or of the request.
     package var isOwnRefusal: Bool { isHold || sent == .neverSent && kind == .networkConstrained }
 

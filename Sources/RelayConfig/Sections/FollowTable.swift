@@ -9,7 +9,7 @@ extension ConfigurationTable {
             "How an operation of the upstream is followed to its end. Looks at it are GETs to the origin that answered, with the "
                 + "route's credential, and what request.headers, request.query and prepare set. While it goes on a kept job "
                 + "waits (following) and holds no permit; the request is not sent again, unless a rule names "
-                + "operation_failed or operation_lost.",
+                + "operation_failed or operation_lost, or what error_types call it.",
             of: Following()
         ) {
             Field("when", answer("when", of: "follow").kind, \.when) {
@@ -34,11 +34,11 @@ extension ConfigurationTable {
                     + "answer itself when it is absent, or names none."
             }
             Field("interval", .duration(.milliseconds(10) ... .seconds(3_600)), \.interval) {
-                "The shortest wait between two looks: they grow with the operation's age, and a Retry-After of the upstream takes "
-                    + "their place, up to 15m or max_interval and of a hundredth of the age at least."
+                "The shortest wait between two looks: it grows with the operation's age, half of it and at most max_interval. A "
+                    + "longer Retry-After of the upstream takes its place, up to 15m or max_interval."
             }
             Field("max_interval", .duration(.milliseconds(10) ... .seconds(86_400)), \.maxInterval) {
-                "The longest."
+                "The longest, until a hundredth of the operation's age is longer."
             }
             Field("timeout", .duration(.seconds(1) ... .seconds(30 * 86_400)), \.timeout) {
                 "How long a kept job follows its operation, which is operation_lost then. A caller that waits has the time of its "

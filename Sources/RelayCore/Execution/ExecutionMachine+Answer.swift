@@ -123,6 +123,7 @@ extension ExecutionMachine {
 
     /// The content of the answer did not come.
     mutating func cutOff(_ failure: Failure, _ inbound: InboundResponse, _ moment: Moment) {
+        if context.route.follow != nil, begins(without: failure, inbound, moment) { return }
         var failure = failure
         failure.status = inbound.response.status
         let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)

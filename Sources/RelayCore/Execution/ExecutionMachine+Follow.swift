@@ -7,7 +7,12 @@ extension ExecutionMachine {
     /// Takes up the operation that the answer has begun.
     ///
     /// - Returns: false where it has begun none.
-    mutating func begins(_ rules: FollowRules, _ inbound: InboundResponse, _ moment: Moment) -> Bool {
+    mutating func begins(
+        _ rules: FollowRules,
+        _ inbound: InboundResponse,
+        isWhole: Bool = true,
+        _ moment: Moment
+    ) -> Bool {
         let response = inbound.response
         guard rules.mayBegin(response.status) else { return false }
         if let when = rules.when {
@@ -28,10 +33,11 @@ extension ExecutionMachine {
                 target,
                 isMonitor: isMonitor,
                 upstream: plan.upstream.name,
+                origin: plan.upstream.origin.text,
                 beganAt: moment.wall
             )
             guard let follow = try? looks(at: operation, rules, plan.upstreamIndex) else { return false }
-            begins(follow, inbound, moment)
+            begins(follow, inbound, isWhole: isWhole, moment)
             return true
         }
         var failure = Failure(.operationLost, sent: .answered, fault, status: response.status)
@@ -41,19 +47,55 @@ extension ExecutionMachine {
         return true
     }
 
-    private mutating func begins(_ follow: Follow, _ inbound: InboundResponse, _ moment: Moment) {
+    /// Content did not come whole, or is too large, of an answer that may have begun an operation.
+    ///
+    /// - Returns: false where nothing says that it has begun one.
+    mutating func begins(without failure: Failure, _ inbound: InboundResponse, _ moment: Moment) -> Bool {
+        guard !isLookingUp, let rules = context.route.follow, rules.mayBegin(inbound.response.status) else {
+            return false
+        }
+        if !rules.needsContent {
+            // The head alone says so.
+            var head = inbound
+            head.response.body = .empty
+            head.response.fields.remove(.contentLength)
+            return begins(rules, head, isWhole: false, moment)
+        }
+        guard failure.kind == .httpResponseBodySize || rules.settings.when?.inspectsBody != true else {
+            return false
+        }
+        var lost = Failure(
+            .operationLost,
+            sent: .answered,
+            "what the upstream has begun is not known, since that stands in the answer's content: \(failure.detail)",
+            status: inbound.response.status
+        )
+        lost.exchange = failure.exchange ?? inbound.exchange
+        note(lost, inbound.response.fields, moment)
+        return true
+    }
+
+    private mutating func begins(
+        _ follow: Follow,
+        _ inbound: InboundResponse,
+        isWhole: Bool,
+        _ moment: Moment
+    ) {
         var begun = outgoing(inbound.response)
+        var isWhole = isWhole
         if case .stream = begun.body {
             notes.append(.dropped(begun.body, wasKept: false))
             begun.body = .empty
             begun.fields.remove(.contentLength)
+            isWhole = false
         }
         answer = begun
         tookWell(inbound, moment)
         recovery.attemptSucceeded(at: moment.now, status: begun.status, exchange: inbound.exchange)
         let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
-        let wait = follow.rules.settings.wait(age: .zero, asked)
+        let wait = bounded(follow.rules.settings, age: .zero, asked, moment)
         recovery.operationBegan(at: follow.operation.reference, after: wait)
+        if !isWhole { recovery.asksNoMore(.contentGivenUp, "follow") }
         if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
         questions = Questions(inquiry: inquiry, follow: follow)
         redirect = nil
@@ -149,10 +191,9 @@ extension ExecutionMachine {
             let why = "the operation that the upstream had begun has failed\(saying)"
             operationEnded(.failed, .operationFailed, why, inbound, moment)
         case .gone:
-            let what =
-                follow.result == nil ? "the operation that it had begun" : "the result of its operation"
-            let status = inbound.response.status.rawValue
-            let why = "the upstream answered \(status): it does not have \(what) any more"
+            let said = "the upstream answered \(inbound.response.status.rawValue)"
+            guard follow.result == nil else { return unfetched(said, inbound, moment) }
+            let why = "\(said): it does not have the operation that it had begun any more"
             operationEnded(.gone, .operationLost, why, inbound, moment)
         case .done: done(follow, inbound, moment)
         case .silent: break
@@ -171,8 +212,7 @@ extension ExecutionMachine {
                 step = .begin
                 return
             case .refused(let why)?:
-                let fault = "the operation is done, and the address of its result is not followed: \(why)"
-                return operationEnded(.gone, .operationLost, fault, inbound, moment)
+                return unfetched("its address is not followed, since \(why)", inbound, moment)
             case nil: break
             }
         }
@@ -205,32 +245,61 @@ extension ExecutionMachine {
         takeRequest()
         let named = judge.named(failure)
         recovery.lookUpEnded(word, named, at: moment.now)
+        let isEarlier = questions?.follow?.operation.isEarlier == true
         questions?.follow = nil
         redirect = nil
+        // An operator has the job sent again, of which nothing goes on.
+        if isEarlier, word == .failed || word == .gone, recovery.attemptsLeft > 0 {
+            if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
+            return begin(after: named, moment)
+        }
         step = .recall(named, nil)
     }
 
+    /// The operation is done, and nobody gets its result.
+    private mutating func unfetched(_ why: String, _ inbound: InboundResponse, _ moment: Moment) {
+        operationEnded(.done, .operationLost, Follow.unfetched + why, inbound, moment)
+    }
+
+    /// The time of the operation is over: it goes on, or the upstream does not say.
     private mutating func tooLong(_ inbound: InboundResponse?, _ moment: Moment) {
-        let limit = questions?.follow?.rules.settings.timeout ?? .zero
+        guard let follow = questions?.follow else { return }
+        let limit = "within follow.timeout (\(DurationText.text(follow.rules.settings.timeout)))"
+        let (word, what): (LookUp, String) =
+            if follow.result != nil {
+                (.done, Follow.unfetched + "it did not come " + limit)
+            } else if inbound != nil {
+                (.running, "the operation was not over " + limit)
+            } else {
+                (.unanswered, "the upstream did not say \(limit) how the operation ended")
+            }
         answer = nil
-        var failure = Failure(
-            .operationLost,
-            sent: .answered,
-            "the operation was not over within follow.timeout (\(DurationText.text(limit)))",
-            status: inbound?.response.status
-        )
+        var failure = Failure(.operationLost, sent: .answered, what, status: inbound?.response.status)
         failure.exchange = inbound?.exchange
-        operationEnded(.gone, failure, moment)
+        operationEnded(word, failure, moment)
     }
 
     /// The wait before the next look; nil where there is to be none.
     private func wait(_ asked: Duration?, _ moment: Moment) -> Duration? {
         guard let follow = questions?.follow else { return nil }
         let (settings, age) = (follow.rules.settings, follow.operation.age(moment.wall))
-        let wait = settings.wait(age: age, asked)
         // A caller that waits has its own time.
+        if isDelivery, age >= settings.timeout { return nil }
+        return bounded(settings, age: age, asked, moment)
+    }
+
+    /// The wait, which leaves a kept job time for a last look before the operation's is over, and before its own is.
+    private func bounded(
+        _ settings: Following,
+        age: Duration,
+        _ asked: Duration?,
+        _ moment: Moment
+    ) -> Duration {
+        let wait = settings.wait(age: age, asked)
         guard isDelivery else { return wait }
-        return age < settings.timeout ? min(wait, settings.timeout - age) : nil
+        let left = moment.now.duration(to: recovery.deadline)
+        let last = left - min(.seconds(1), left / 2)
+        return min(last >= settings.interval ? min(wait, last) : wait, settings.timeout - age)
     }
 
     /// The look comes off the record: it said what was known.
@@ -247,10 +316,13 @@ extension ExecutionMachine {
         guard let wait = wait(failure.retryAfter, moment) else { return tooLong(nil, moment) }
         questions?.follow?.result = nil
         let known = follow.operation.trouble
-        if known?.kind == failure.kind, known?.status == failure.status {
+        if follow.operation.looks >= BegunOperation.mostLooks
+            || known?.kind == failure.kind && known?.status == failure.status
+        {
             forget(.unanswered)
         } else {
             questions?.follow?.operation.trouble = failure
+            questions?.follow?.operation.looks += 1
             recovery.lookUpEnded(.unanswered, failure, at: moment.now)
             recovery.followsOn(after: wait)
             if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
@@ -275,9 +347,11 @@ extension ExecutionMachine {
         // Each look would have as much to say.
         if failure.kind == .httpResponseBodySize {
             answer = nil
-            var lost = Failure(.operationLost, sent: .answered, "of the operation: " + failure.detail)
+            let isDone = questions?.follow?.result != nil
+            let what = isDone ? Follow.unfetched : "of the operation: "
+            var lost = Failure(.operationLost, sent: .answered, what + failure.detail)
             lost.exchange = failure.exchange
-            return operationEnded(.gone, lost, moment)
+            return operationEnded(isDone ? .done : .unanswered, lost, moment)
         }
         silent(failure, moment)
     }

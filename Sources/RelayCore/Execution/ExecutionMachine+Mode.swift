@@ -194,7 +194,9 @@ extension ExecutionMachine {
     /// Whether a kept job failed only since the upstream refuses the credential, of which the route may get another, and no
     /// rule ends it for that.
     func awaitsCredential(_ failure: Failure) -> Bool {
-        guard isDelivery, canRefresh, token != nil, recovery.refusesCredential(failure) else { return false }
+        guard isDelivery, canRefresh, token != nil, !failure.isOfOperation,
+            recovery.refusesCredential(failure)
+        else { return false }
         // A request that may have been carried out and may not be repeated is not refused, whatever the route calls it.
         return recovery.attempts.last?.rule == nil && recovery.endOfUnsafe(failure) == nil
     }

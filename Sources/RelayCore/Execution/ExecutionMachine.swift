@@ -243,7 +243,7 @@ package struct ExecutionMachine: Sendable {
         )
         guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
         if let rules = route.follow, let operation = context.history?.operation,
-            let index = operation.index(among: route.policy.upstreams.map(\.name))
+            let index = operation.index(among: route.policy.upstreams)
         {
             let wall = moment.wall
             plan = recovery.lookUpBegan(nil, .unanswered, upstreamIndex: index, at: moment.now, wall: wall)
@@ -426,6 +426,7 @@ extension ExecutionMachine {
         var named = named
         named.sent = failure.sent
         named.url = failure.url
+        if failure.isOfOperation { named.isOfOperation = true }
         decide(named, moment)
     }
 

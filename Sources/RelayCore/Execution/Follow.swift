@@ -20,6 +20,19 @@ struct Follow: Sendable {
         sent: .answered,
         "the upstream has begun an operation, which was not over"
     )
+
+    /// The beginning of the words for an operation whose result is not to be had.
+    static let unfetched =
+        "the operation that the upstream had begun is done, and its result could not be fetched: "
+}
+
+extension BegunOperation {
+    /// The upstream to ask about it, which is where the answer came from; nil where the route has it no more.
+    func index(among upstreams: [Upstream]) -> Int? {
+        guard let origin else { return upstreams.firstIndex { $0.name == upstream } }
+        return upstreams.firstIndex { $0.name == upstream && $0.origin.text == origin }
+            ?? upstreams.firstIndex { $0.origin.text == origin }
+    }
 }
 
 // The word of an answer on an operation.

@@ -24,7 +24,9 @@ extension RecoveryMachine {
                 default: continue
                 }
             }
-            if failure.isOfOperation, rule.repeats, !rule.on.names(failure.kind) {
+            if failure.isOfOperation, isDurable ? rule.mayLeadToRepeating : rule.repeats,
+                !rule.on.names(failure.kind)
+            {
                 held(rule, .operationBegan)
                 continue
             }

@@ -52,9 +52,17 @@ extension Relay {
             preconditionFailure("the job to deliver has no history")
         }
         if let operation = history.operation {
-            let upstreams = context.route.policy.upstreams.map(\.name)
-            if context.route.follow != nil, operation.index(among: upstreams) != nil { return nil }
-            return Delivery(context, .dead(.outcomeUnknown), Relay.unfollowed)
+            if context.route.follow != nil, operation.index(among: context.route.policy.upstreams) != nil {
+                return nil
+            }
+            // The reason stands on record as a look that was not taken.
+            var look = Attempt(
+                number: history.attempts + 1,
+                upstream: operation.upstream,
+                beganAt: ports.time.wallMilliseconds()
+            )
+            (look.lookUp, look.failure) = (.unanswered, Relay.unfollowed)
+            return Delivery(context, .dead(.outcomeUnknown), Relay.unfollowed, attempts: [look])
         }
         let isDoubted = history.wasInterrupted || history.doubt?.isEarlier == false
         // The upstream is asked first, where it is known which one.
@@ -83,7 +91,7 @@ extension Relay {
     private static let unfollowed = Failure(
         .operationLost,
         sent: .answered,
-        "the upstream has begun an operation, and the route follows it no more: its follow or its upstream is gone"
+        "the upstream has begun an operation, and the route follows it no more: its follow or the upstream that answered is gone"
     )
 
     private static let unrepeatable = Failure(

@@ -19,7 +19,7 @@ extension Route {
     private func repeatsAny(after failure: Failure, isExhausted: Bool) -> Bool {
         for rule in deliveryRules
         where !rule.reports && rule.on.matches(failure, isExhausted: isExhausted) {
-            if failure.isOfOperation, rule.repeats, !rule.on.names(failure.kind) { continue }
+            if failure.isOfOperation, rule.mayLeadToRepeating, !rule.on.names(failure.kind) { continue }
             switch rule.action {
             case .retry(let policy) where policy.maxAttempts > 1: if policy.methods == .any { return true }
             case .failover(_, let methods), .consult(_, let methods): if methods == .any { return true }

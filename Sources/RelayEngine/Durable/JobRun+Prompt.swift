@@ -63,7 +63,7 @@ extension JobRun: AnswerReceiver {
         let snapshot = dispatcher.engine.snapshot
         guard job.attempts == job.earlierAttempts, !job.isInDoubt, case .bytes(let bytes) = claim.body,
             bytes.count <= MemoryAccount.free, stop == nil, store.maySend(claim.token),
-            let entry = snapshot.routes[record.route],
+            let entry = snapshot.routes[record.route], job.attempts == 0 || entry.route.follow == nil,
             !entry.state.isPaused, let body = claim.body.body(from: store)
         else { return false }
         let began = time.now()

@@ -50,6 +50,14 @@ extension RecoveryRule {
         }
     }
 
+    /// Whether a kept job that it has acted on may be sent again: at once, or when its route is resumed or it is released.
+    package var mayLeadToRepeating: Bool {
+        switch action {
+        case .pauseRoute, .hold: true
+        default: repeats
+        }
+    }
+
     /// Whether it repeats requests whose repetition may not be safe.
     var repeatsAny: Bool {
         switch action {

@@ -35,11 +35,11 @@ package struct Following: Sendable {
 
     /// The wait before the next look at an operation of that age, of which the upstream has `asked` for one.
     ///
-    /// It grows with the age, of which it is a hundredth at least: so looks stay few whatever the upstream asks for, and no
-    /// count of them has to be kept.
+    /// It grows with the age, half of it and at most `max_interval`, and is longer where the upstream asks for that. A
+    /// hundredth of the age it is at least: so looks stay few, and no count of them has to be kept.
     package func wait(age: Duration, _ asked: Duration?) -> Duration {
-        guard let asked else { return min(max(interval, age / 2), maxInterval) }
-        return max(interval, min(asked, max(maxInterval, Self.longestAsked)), age / 100)
+        let grown = min(max(interval, age / 2), maxInterval)
+        return max(grown, min(asked ?? .zero, max(maxInterval, Self.longestAsked)), age / 100)
     }
 }
 

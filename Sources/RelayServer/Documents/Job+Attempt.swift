@@ -40,7 +40,7 @@ extension Job.Attempt {
         case .retry(let after), .verify(let after): wait = after
         case .follow(let after, let address):
             wait = after
-            operation = address.map { String($0.prefix { $0 != "?" && $0 != "#" }) }
+            operation = address.map { String($0.prefix { $0 != "?" && $0 != "#" && $0 != " " }) }
         case .failover(let other): nextUpstream = other
         case .respond(let source), .respondAndKeep(let source): nextSource = source.rawValue
         case .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: break
