@@ -26,10 +26,12 @@ final class DurableStore: JobStore {
     }
 
     private func write<V>(_ body: () async throws(StoreError) -> V) async throws(StoreError) -> V {
-        checker.lastContact = world.value.timeline.now
+        let asked = world.value.timeline.now
         world.value.writes += 1
         defer { world.value.writes -= 1 }
         try await reach()
+        // A call that a crash cuts off tells the store no time.
+        checker.lastContact = max(checker.lastContact, asked)
         let value = try await body()
         try await reach()
         return value
