@@ -81,7 +81,8 @@ struct BrokenConfigurationTests {
     @Test(
         "Each gets every message it should, with its place and the fix",
         arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
-            + brokenVerification + brokenFollowing + brokenStreams + brokenDurable + brokenHints + brokenClosed
+            + brokenVerification + brokenFollowing + brokenStreams + brokenDurable + brokenHints
+            + brokenClosed
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
