@@ -94,7 +94,7 @@ package final class DurableJobs: Sendable {
     }
 
     /// A machine that is busy with other things makes a read late that nobody but the start waits for; a server that is
-    /// away is waited for, until the relay stops, and so is one whose disk is full.
+    /// away is waited for, until the relay stops.
     private func patiently(
         _ ports: RelayPorts,
         _ read: () async throws(StoreError) -> Void
@@ -107,7 +107,7 @@ package final class DurableJobs: Sendable {
             } catch  where error.code == .slow {
                 slowReads += 1
                 if slowReads == DurableJobs.readsAtStart { throw error }
-            } catch  where (error.isAway || error.code == .full) && dispatcher.phase == .idle {
+            } catch  where error.isAway && dispatcher.phase == .idle {
                 await standBy(error)
                 let (time, pause) = (ports.time, wait.spread(ports.entropy.next()))
                 // On the relay's own loop: the one that starts it may be another, on which its clock cannot wait.
