@@ -40,8 +40,11 @@ class Port:
         self.process = subprocess.Popen(
             [*before, command(), "ui", *([] if "DISPLAY" in environment else ["--no-open"]), "--socket", socket, *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "TZ": "UTC", **environment})
-        for stream, lines in ((self.process.stdout, self.links), (self.process.stderr, self.errors)):
-            threading.Thread(target=self._read, args=[stream, lines], daemon=True).start()
+        self.readers = [
+            threading.Thread(target=self._read, args=[stream, lines], daemon=True)
+            for stream, lines in ((self.process.stdout, self.links), (self.process.stderr, self.errors))]
+        for reader in self.readers:
+            reader.start()
         self.link = self.links.wait("http://")
         self.host = re.match(r"http://([^/]+)/", self.link)[1]
         self.port = int(self.host.rpartition(":")[2])
@@ -58,6 +61,9 @@ class Port:
         try:
             return self.process.wait(10)
         finally:
+            # A stream that is closed while it is read ends its reader with an error.
+            for reader in self.readers:
+                reader.join(10)
             self.process.stdout.close()
             self.process.stderr.close()
 
