@@ -73,11 +73,30 @@ class Verify(DurableTest):
         self.assertEqual([held["rule"] for held in job["attempts"][-1]["held_back"]], ["verify", "again"])
         self.assertEqual((len(self.upstream.seen("/x")), len(self.upstream.seen("/charges"))), (1, 2))
 
-    def test_a_request_that_has_no_value_to_ask_by_is_not_sent(self):
+    def test_a_request_that_has_no_value_to_ask_by_is_sent_and_stays_in_doubt(self):
+        self.upstream.on("/x", answer(201, "made"), Close())
         relay = self.asking()
+        self.assertEqual(relay.ask("POST", "/r/up/x", JSON, b'{"other": 1}').status, 201)
         got = relay.ask("POST", "/r/up/x", JSON, b'{"other": 1}')
-        self.assertIn("{json:/reference}", self.assert_problem(got, 400, "preparation_failed")["detail"])
-        self.assertEqual(self.upstream.seen("/x"), [])
+        self.assertEqual(got.status, 502, got)
+        held = relay.job(got)["attempts"][0]["held_back"][0]
+        self.assertEqual(held["rule"], "verify")
+        self.assertEqual(
+            held["reason"],
+            "the upstream cannot be asked: the request has nothing for {json:/reference} of verify.request")
+        self.assertEqual((len(self.upstream.seen("/x")), self.upstream.seen("/charges")), (2, []))
+
+    def test_a_failing_answer_without_content_reaches_the_caller_where_the_upstream_does_not_say(self):
+        self.upstream.on("/x", answer(500))
+        self.upstream.on("/charges", answer(500))
+        got = self.asking(verify=verify(attempts=1)).ask("POST", "/r/up/x", JSON, b'{"reference": "r"}')
+        self.assertEqual((got.status, got["Waystation-Source"]), (500, "upstream"), got)
+
+    def test_the_caller_may_get_a_part_of_what_was_found(self):
+        self.upstream.on("/x", Close())
+        self.upstream.on("/charges", as_json(200, '{"data": [{"id": 7}]}'))
+        got = self.asking(verify=verify(answer="/data/0")).ask("POST", "/r/up/x", JSON, b'{"reference": "r"}')
+        self.assertEqual((got.status, got["Waystation-Source"], got.json()), (200, "verified", {"id": 7}), got)
 
     def test_a_body_that_comes_in_pieces_is_collected_first(self):
         self.upstream.on("/x", Close())

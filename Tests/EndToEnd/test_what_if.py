@@ -43,7 +43,7 @@ class WhatIf(ExampleTest):
             self.assertEqual([each.get("look_up") for each in attempts[:2]], [None, "unclear"], told)
         told = self.told(file, "billing", ["reset", "ok", "--body", '{"other":1}'])
         self.assertEqual(told["method"], "POST")
-        self.assertIn("preparation", json.dumps(told["shortest"]))
+        self.assertIn("the upstream cannot be asked", json.dumps(told["shortest"]))
         self.assertNotIn("look_up", json.dumps(told["shortest"]))
 
     def script(self, series):

@@ -113,6 +113,29 @@ struct ReportModeTests {
         #expect(told(await bench.perform(on: route, memory: memory)) == [[]])
     }
 
+    @Test(
+        "An upstream's word that there is too much holds nobody back where throttling reports",
+        arguments: [true, false]
+    )
+    func throttling(reports: Bool) async {
+        let route = route(reports) {
+            $0.throttling.isEnabled = true
+            $0.throttling.longest = .seconds(60)
+            $0.throttling.reports = $1
+        }
+        let bench = Bench([.answer(503, [("Retry-After", "5")]), .answer(200), .answer(200)])
+        let memory = RouteMemory()
+        _ = await bench.perform(on: route, memory: memory)
+        let held = await bench.perform(on: route, memory: memory)
+        #expect(bench.time.waits == (reports ? [] : [.seconds(5)]) && held.status == 200)
+        guard reports else { return }
+        #expect(told(held) == [["throttling"]])
+        #expect(memory.traffic.standing(of: route, bench.time.now()).upstreams.first?.heldUntil == nil)
+        #expect(memory.traffic.capacity(route, bench.time.now(), atMost: 7).hold == nil)
+        bench.time.advance(by: .seconds(5))
+        #expect(told(await bench.perform(on: route, memory: memory)) == [[]])
+    }
+
     @Test("A budget that reports lets the retry go, which counts for nothing", arguments: [true, false])
     func budget(reports: Bool) async {
         let route = makeRoute {

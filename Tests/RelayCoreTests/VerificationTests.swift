@@ -137,19 +137,45 @@ struct VerificationTests {
         #expect(get.transport.sent.map(\.method) == [.get, .get])
     }
 
-    @Test("A value that is missing, or would lead elsewhere, is a failure before anything is sent")
-    func missing() async {
-        for (path, body) in [
+    @Test(
+        "A request with nothing to ask by is sent all the same, and stays in doubt where its answer is lost",
+        arguments: [
             ("charges/{key}", "{}"), ("charges/{header:X-Order}", "{}"), ("charges/{json:/id}", "{}"),
             ("charges/{json:/id}", #"{"id":null}"#), ("charges/{json:/id}", #"{"id":""}"#),
             ("charges/{json:/id}", #"{"id":".."}"#), ("charges/{json:/id}", #"{"id":{"a":1}}"#),
             ("charges/{json:/id}", "no JSON"),
-        ] {
-            let bench = Bench([.answer(201)])
-            let route = asking { $0.verification = verification(path) }
-            let outcome = await bench.perform(.post, on: route, body: .bytes(Array(body.utf8)))
-            #expect(outcome.failure?.kind == .preparation && bench.transport.sent.isEmpty, "\(path) \(body)")
-        }
+            ("charges/{json:/id}", #"{"id":"\#(String(repeating: "a", count: 257))"}"#),
+        ]
+    )
+    func missing(path: String, body: String) async {
+        let route = asking { $0.verification = verification(path) }
+        let content = Body.bytes(Array(body.utf8))
+        let good = Bench([.answer(201)])
+        #expect(await good.perform(.post, on: route, body: content).status == 201)
+        let bench = Bench([lost])
+        let outcome = await bench.perform(.post, on: route, body: content)
+        #expect(outcome.failure?.sent == .unknown && bench.transport.sent.count == 1)
+        let held = outcome.attempts[0].heldBack.first
+        #expect(
+            held?.rule == "verify" && held?.reason.text.hasPrefix("the upstream cannot be asked: ") == true
+        )
+        // After a crash nobody can ask either, and what may not be repeated is not.
+        var history = JobHistory()
+        history.attempts = 1
+        history.spentAttempts = 1
+        history.count(Attempt(interrupted: BegunAttempt(upstream: "one", beganAt: 1), number: 1))
+        let kept = Bench([.answer(201)])
+        let run = await kept.deliver(.post, on: route, history, body: content)
+        #expect(run.words == "dead outcome_unknown" && kept.transport.sent.isEmpty)
+        #expect(run.attempts.map(\.lookUp) == [.unclear])
+    }
+
+    @Test("A failing answer without content is what its caller gets where the question comes to nothing")
+    func empty() async {
+        let route = asking { $0.verification?.attempts = 1 }
+        let bench = Bench([.answer(500), .answer(503)])
+        let outcome = await bench.perform(.post, on: route, body: order)
+        #expect(outcome.failure?.status == 500 && outcome.answer?.status == 500)
     }
 
     @Test("Key, id, route and fields stand for their values")
@@ -467,15 +493,31 @@ struct KeptVerificationTests {
 
 @Suite("An upstream that can be asked is charged once", .runQueue, .timeLimit(.minutes(5)))
 struct ChargedOnceTests {
-    /// Runs one request or job against an upstream that loses answers, and tells how often it charged.
+    struct Run {
+        /// How often the upstream charged, and said that it had nothing when it had.
+        var charged: Int
+        var denied: Int
+        var succeeded = false
+        var isUndone = false
+        /// Questions that stand on record as answered so.
+        var absent = 0
+
+        init(_ upstream: ChargedUpstream, _ attempts: [Attempt]) {
+            (charged, denied) = (upstream.charged, upstream.denied)
+            absent = attempts.count { $0.lookUp == .absent }
+        }
+    }
+
+    /// Runs one request or job against an upstream that loses answers.
     private func charges(
         _ seed: UInt64,
         asks: Bool,
         isKept: Bool,
-        settleAfter: Duration = .seconds(2)
-    ) async -> (charged: Int, succeeded: Bool, isUndone: Bool) {
+        settleAfter: Duration = .seconds(2),
+        lies: Bool = false
+    ) async -> Run {
         let clock = VirtualTime(.jumping)
-        let upstream = ChargedUpstream(seed: seed, delay: .seconds(2)) { clock.now() }
+        let upstream = ChargedUpstream(seed: seed, delay: .seconds(2), lies: lies) { clock.now() }
         let bench = Bench([], time: clock) { upstream.answer($0) }
         let route = makeRoute {
             $0.timeouts.total = .seconds(86_400)
@@ -488,9 +530,12 @@ struct ChargedOnceTests {
         }
         guard isKept else {
             let outcome = await bench.perform(.post, on: route, body: order)
-            let isUndone = outcome.failure.map { !$0.sent.mayHaveActed } ?? false
-            return (upstream.charged, outcome.failure == nil, isUndone)
+            var end = Run(upstream, outcome.attempts)
+            end.isUndone = outcome.failure.map { !$0.sent.mayHaveActed } ?? false
+            end.succeeded = outcome.failure == nil
+            return end
         }
+        var attempts: [Attempt] = []
         var random = SplitMix64(seed: seed ^ 0xC4A5)
         var history = JobHistory()
         for _ in 0..<60 {
@@ -508,15 +553,17 @@ struct ChargedOnceTests {
                 continue
             }
             let run = await bench.deliver(.post, on: route, history, body: order)
+            attempts += run.attempts
             switch run.ending {
             case .retry(let wait, _), .requeued(let wait, _): clock.advance(by: wait)
             default:
-                let isUndone = run.ending == .dead(.exhausted)
-                return (upstream.charged, run.ending == .succeeded, isUndone)
+                var end = Run(upstream, attempts)
+                (end.isUndone, end.succeeded) = (run.ending == .dead(.exhausted), run.ending == .succeeded)
+                return end
             }
             history = history.carried(run)
         }
-        return (upstream.charged, false, false)
+        return Run(upstream, attempts)
     }
 
     @Test(
@@ -533,6 +580,22 @@ struct ChargedOnceTests {
             if run.succeeded { successes += 1 }
         }
         #expect(successes > 500)
+    }
+
+    @Test(
+        "Of an upstream that shows too late what it did, or lies, each further charge is its word's, and on record",
+        arguments: [false, true],
+        [false, true]
+    )
+    func denied(isKept: Bool, lies: Bool) async {
+        var further = 0
+        for seed in UInt64(1)...300 {
+            let settleAfter: Duration = lies ? .seconds(2) : .zero
+            let run = await charges(seed, asks: true, isKept: isKept, settleAfter: settleAfter, lies: lies)
+            #expect(run.charged <= 1 + run.denied && run.denied <= run.absent, "seed \(seed)")
+            further += max(0, run.charged - 1)
+        }
+        #expect(further > 5)
     }
 
     @Test(

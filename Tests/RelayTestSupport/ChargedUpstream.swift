@@ -10,16 +10,24 @@ package final class ChargedUpstream: Sendable {
         /// When each charge was made.
         var charges: [Instant] = []
         var asked = 0
+        var denied = 0
     }
 
     private let state: Mutex<State>
     private let time: @Sendable () -> Instant
     /// How long a charge is not shown at most.
     private let delay: Duration
+    /// Whether it says now and then that it has nothing, whatever it has done.
+    private let lies: Bool
 
-    package init(seed: UInt64, delay: Duration, time: @escaping @Sendable () -> Instant) {
+    package init(
+        seed: UInt64,
+        delay: Duration,
+        lies: Bool = false,
+        time: @escaping @Sendable () -> Instant
+    ) {
         state = Mutex(State(random: SplitMix64(seed: seed)))
-        (self.delay, self.time) = (delay, time)
+        (self.delay, self.lies, self.time) = (delay, lies, time)
     }
 
     /// How often the card was charged.
@@ -27,6 +35,9 @@ package final class ChargedUpstream: Sendable {
 
     /// How often it was asked.
     package var asked: Int { state.withLock { $0.asked } }
+
+    /// How often it said that it had nothing when it had charged.
+    package var denied: Int { state.withLock { $0.denied } }
 
     /// The end of one attempt.
     package func answer(_ request: OutboundRequest) -> ScriptedTransport.Step {
@@ -63,7 +74,9 @@ package final class ChargedUpstream: Sendable {
         default: break
         }
         let shown = time().advanced(by: .zero - delay)
-        let isFound = state.charges.contains { $0 <= shown }
+        let isLying = lies && state.random.chance(20)
+        let isFound = !isLying && state.charges.contains { $0 <= shown }
+        if !isFound, !state.charges.isEmpty { state.denied += 1 }
         return .answer(200, [:], isFound ? #"{"found":true}"# : #"{"absent":true}"#)
     }
 }

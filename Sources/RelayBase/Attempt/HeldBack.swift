@@ -35,6 +35,8 @@ public struct HeldBack: Sendable, Equatable {
         case freshTokenRefused(for: Duration)
         /// The upstream was asked as often what became of the request as it may be.
         case lookUpsSpent(Int)
+        /// The request has no value by which the upstream could be asked what became of it, in words.
+        case unaskable(String)
         /// The upstream has begun an operation, and the rule does not name its end among its failures.
         case operationBegan
         /// The content of the answer that began an operation was too large, or did not come whole.
@@ -99,6 +101,7 @@ public struct HeldBack: Sendable, Equatable {
                 "a fresh token was refused, and no other is fetched for \(DurationText.text(wait))"
             case .lookUpsSpent(let count):
                 "the upstream was asked \(count) time\(count == 1 ? "" : "s") (verify.attempts), and did not say"
+            case .unaskable(let why): "the upstream cannot be asked: \(why)"
             case .operationBegan:
                 "not repeated: the upstream had begun an operation, and the rule does not name the kind of this failure"
             case .contentGivenUp:

@@ -144,6 +144,9 @@ extension ConfigurationTable {
             Field("enabled", .boolean, \.isEnabled) {
                 "Whether it holds back more than the request that got it."
             }
+            Field("mode", .mode, \.reports) {
+                "Whether it acts, or only tells which attempts would have been held back; no rate is learnt then."
+            }
             Field("max_retry_after", .duration(.seconds(1) ... .seconds(86_400)), \.longest) {
                 "The longest that one answer holds an upstream back; without the key the longest max_retry_after of "
                     + "the rules that retry 429 or 503 and honour Retry-After, 60s where no rule retries those, "

@@ -18,6 +18,10 @@ extension ConfigurationTable {
                 "Answers that say that it was not carried out: it may be sent again whatever its method, as recovery says. "
                     + "An answer that is neither, or both, leaves it in doubt."
             }
+            Field("answer", .memberPointer, \.answer) {
+                "The caller of a request that was carried out gets what stands at this pointer in the answer to the question, "
+                    + "which is the whole answer when it is absent. An answer that has nothing there leaves it in doubt."
+            }
             Field("on", .failures, \.on) {
                 "The failures after which it is asked, as in recovery; all of those that leave it open what became of the "
                     + "request when it is absent. After a crash it is always asked."
@@ -46,8 +50,8 @@ extension ConfigurationTable {
             Field("path", .lookUpPath, \.path, isRequired: true) {
                 "The path below the upstream's base, with a query where it has one. In it stand for values of the request, "
                     + "which are encoded: {key} for its idempotency key without quotes, {job.id}, {route}, {header:NAME} and "
-                    + "{json:POINTER} for a text or number of its JSON body. A request that has no such value fails before "
-                    + "it is sent (preparation)."
+                    + "{json:POINTER} for a text or number of its JSON body. A request that has no such value, or one "
+                    + "of more than 256 bytes, is sent all the same, and in doubt its upstream cannot be asked."
             }
             Field("headers", headers, \.fields) { "Headers of the question, in which the same may stand." }
             Field("upstream", .name, \.upstream) {

@@ -1,10 +1,12 @@
 import RelayBase
+import RelayJSON
 import RelayRoute
 
 /// How a route asks what became of a request, as the file has it: the upstream by its name.
 struct VerifyDraft {
     var request = LookUpDraft()
     var found = SuccessRule()
+    var answer: JSONPointer?
     var absent = SuccessRule()
     var on = FailureMatcher([.any])
     var settleAfter: Duration = .seconds(1)
@@ -22,6 +24,7 @@ struct VerifyDraft {
             absent: absent
         )
         made.upstream = request.upstream.flatMap(upstreams.firstIndex)
+        made.answer = answer
         (made.on, made.settleAfter, made.timeout, made.attempts) = (on, settleAfter, timeout, attempts)
         return made
     }

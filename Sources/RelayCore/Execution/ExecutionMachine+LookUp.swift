@@ -51,6 +51,7 @@ extension ExecutionMachine {
         _ recall: RouteRecall,
         _ moment: Moment
     ) -> HeldBack.Reason? {
+        if case .unaskable(let why) = asked.question { return .unaskable(why) }
         if asked.isSpent { return .lookUpsSpent(asked.doubt?.tries ?? 0) }
         let at = moment.now.advanced(by: wait)
         if at >= recovery.deadline { return .deadline(wait: moment.now < recovery.deadline ? wait : .zero) }
@@ -87,7 +88,10 @@ extension ExecutionMachine {
             look(moment)
             return true
         }
-        guard let rules = inquiry?.rules, inquiry?.doubt != nil else { return false }
+        guard let asked = inquiry, asked.doubt != nil, case .ready(let question) = asked.question else {
+            return false
+        }
+        let rules = asked.rules
         let upstreamIndex = rules.settings.upstream ?? plan.upstreamIndex
         plan = recovery.lookUpBegan(
             rules.limit,
@@ -95,7 +99,7 @@ extension ExecutionMachine {
             at: moment.now,
             wall: moment.wall
         )
-        takeQuestion()
+        takeQuestion(question)
         step = afterPreparation
         return true
     }
@@ -103,7 +107,12 @@ extension ExecutionMachine {
     /// The first step of a run that has to ask about an earlier one.
     mutating func ask(about doubt: Doubt, _ moment: Moment) {
         inquiry?.doubt = doubt
-        takeQuestion()
+        switch inquiry?.question {
+        case .ready(let question): takeQuestion(question)
+        case .unaskable(let why):
+            return unclear(Failure(.preparation, sent: .neverSent, why), doubt, moment)
+        case nil: return
+        }
         step = afterPreparation
         guard doubt.tries == 0, let wait = inquiry?.settings.settleAfter, wait > .zero else { return }
         if let since = doubt.endedAt.map({ moment.wall.subtractingSaturating($0) }), since >= 0 {
@@ -121,9 +130,9 @@ extension ExecutionMachine {
     /// How far the times of records may be off, which are whole milliseconds of the wall clock.
     private static let clockGrain: Duration = .milliseconds(5)
 
-    private mutating func takeQuestion() {
+    private mutating func takeQuestion(_ question: Preparation) {
         guard let asked = inquiry else { return }
-        put(asked.preparation, ResponseJudge(route: asked.rules.found, method: asked.settings.method))
+        put(question, ResponseJudge(route: asked.rules.found, method: asked.settings.method))
     }
 
     /// Puts a question in the place of the request.
@@ -169,7 +178,7 @@ extension ExecutionMachine {
             if canRefresh, let token { notes.append(.tokenAccepted(token.generation)) }
             let word: LookUp = found.isSuccess ? .found : .absent
             recovery.lookUpEnded(word, status: response.status, exchange: inbound.exchange, at: moment.now)
-            let answer = outgoing(response)
+            let answer = outgoing(found.response ?? response)
             takeRequest()
             guard word == .found else {
                 // A request that the upstream did not carry out was refused.
@@ -242,6 +251,10 @@ extension ExecutionMachine {
 
 extension ResponseJudge.Verdict {
     fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+
+    fileprivate var response: HTTPResponse? {
+        if case .success(let response) = self { response } else { nil }
+    }
 
     fileprivate var failure: Failure? {
         switch self {

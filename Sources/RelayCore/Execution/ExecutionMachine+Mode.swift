@@ -25,8 +25,10 @@ extension ExecutionMachine {
     /// Gives up the last answer of a request, unless its content is at hand: it is what the caller gets where nothing more
     /// is sent.
     mutating func discardStreamed() {
-        if case .bytes? = answer?.body { return }
-        discard()
+        switch answer?.body {
+        case .bytes, .empty: break
+        case .stream, nil: discard()
+        }
     }
 
     /// There is no room for the answer that was to be collected: not for `wanted` bytes where one may have `half`.

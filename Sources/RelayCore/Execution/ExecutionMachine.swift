@@ -207,7 +207,7 @@ package struct ExecutionMachine: Sendable {
         )
         if let rules = route.lookUp, !context.method.isSafe {
             questions = Questions(
-                inquiry: try Inquiry(
+                inquiry: Inquiry(
                     rules,
                     request,
                     preparation,

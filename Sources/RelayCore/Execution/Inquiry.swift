@@ -30,15 +30,19 @@ extension ExecutionMachine {
 /// The question to the upstream about a request in doubt, made before the request is sent.
 struct Inquiry: Sendable {
     let rules: LookUpRules
-    let preparation: Preparation
+    let question: Question
     /// The failure that left the request in doubt, as long as it is asked about.
     var doubt: Doubt?
+
+    enum Question: Sendable {
+        case ready(Preparation)
+        /// The request has nothing that the upstream could be asked by, in words.
+        case unaskable(String)
+    }
 
     var settings: Verification { rules.settings }
 
     /// Makes the question about `request`, of which `prepared` is what goes out.
-    ///
-    /// - Throws: `preparation`, for a value that is missing: nobody could ask afterwards.
     init(
         _ rules: LookUpRules,
         _ request: HTTPRequest,
@@ -46,28 +50,33 @@ struct Inquiry: Sendable {
         _ context: JobContext,
         added: HeaderFields,
         wallSeconds: Int64
-    ) throws(Failure) {
+    ) {
         self.rules = rules
-        let values = try Values(rules, request, prepared, context)
-        var fields = HeaderFields()
-        for (name, template) in rules.settings.fields {
-            guard fields.append(name, try values.text(template, isPath: false)) else {
-                throw Values.unusable(name)
+        do throws(Failure) {
+            let values = Values(rules, request, prepared, context)
+            var fields = HeaderFields()
+            for (name, template) in rules.settings.fields {
+                guard fields.append(name, try values.text(template, isPath: false)) else {
+                    throw Values.unusable(name)
+                }
             }
+            // The credential of a caller goes where its request goes.
+            if let own = context.route.callersCredential(request.fields) {
+                fields.append("Authorization", own)
+            }
+            let target = try values.text(rules.settings.path, isPath: true)
+            question = .ready(
+                try Preparation(
+                    HTTPRequest(method: rules.settings.method, target: target, fields: fields),
+                    route: rules.asking,
+                    job: context.id,
+                    added: added,
+                    wallSeconds: wallSeconds
+                )
+            )
+        } catch {
+            question = .unaskable(error.detail)
         }
-        // The credential of a caller goes where its request goes.
-        if let own = context.route.callersCredential(request.fields) { fields.append("Authorization", own) }
-        preparation = try Preparation(
-            HTTPRequest(
-                method: rules.settings.method,
-                target: try values.text(rules.settings.path, isPath: true),
-                fields: fields
-            ),
-            route: rules.asking,
-            job: context.id,
-            added: added,
-            wallSeconds: wallSeconds
-        )
     }
 
     /// The wait before the next question, where there is to be one.
@@ -104,30 +113,21 @@ private struct Values {
     private var values: [String: String] = [:]
 
     /// Bytes of one value.
-    private static let limit = 1_024
+    private static let limit = 256
 
-    init(
-        _ rules: LookUpRules,
-        _ request: HTTPRequest,
-        _ prepared: Preparation,
-        _ context: JobContext
-    ) throws(Failure) {
+    init(_ rules: LookUpRules, _ request: HTTPRequest, _ prepared: Preparation, _ context: JobContext) {
         (self.request, self.prepared, self.context) = (request, prepared, context)
         // One that the upstream is never told of would be absent there for ever.
         let isSigned = context.route.policy.signing != nil
         key = prepared.keys.first.map(unquoted) ?? (isSigned ? context.id.description : nil)
-        if !rules.pointers.isEmpty { try read(rules.pointers) }
+        if !rules.pointers.isEmpty { read(rules.pointers) }
     }
 
-    private mutating func read(_ pointers: [JSONPointer]) throws(Failure) {
-        if case .stream = request.body {
-            throw .preparation("verify.request looks into the body, which has to be in memory, not a stream")
-        }
+    /// Reads the values that stand in the body; a stream, or what is no JSON, has none.
+    private mutating func read(_ pointers: [JSONPointer]) {
         guard case .bytes(let content) = request.body,
             let found = try? JSONScan.locate(pointers, in: content.span)
-        else {
-            throw .preparation("verify.request looks into the body, and the request's is not JSON")
-        }
+        else { return }
         for (pointer, range) in zip(pointers, found) {
             guard let range, let value = try? JSONValue(parsing: Array(content[range])) else { continue }
             switch value {
@@ -147,14 +147,14 @@ private struct Values {
             }
             let value = try value(of: part)
             guard value.utf8.count <= Self.limit else {
-                throw .preparation("verify.request: a value has more than \(Self.limit) bytes")
+                throw .preparation("a value of verify.request has more than \(Self.limit) bytes")
             }
             text += isPath ? percentEncoded(value) : value
         }
         guard isPath else { return text }
         for segment in text.prefix(while: { $0 != "?" }).split(separator: "/")
         where segment == "." || segment == ".." {
-            throw .preparation("verify.request: a value would lead to another path")
+            throw .preparation("a value of verify.request would lead to another path")
         }
         return text
     }
@@ -174,14 +174,14 @@ private struct Values {
         }
         guard let value, !value.isEmpty else {
             throw .preparation(
-                "the request has nothing for {\(name)} of verify.request, by which the upstream is asked what became of it"
+                "the request has nothing for {\(name)} of verify.request"
             )
         }
         return value
     }
 
     static func unusable(_ field: String) -> Failure {
-        .preparation("verify.request: a value cannot stand in the field \(field)")
+        .preparation("a value of verify.request cannot stand in the field \(field)")
     }
 }
 

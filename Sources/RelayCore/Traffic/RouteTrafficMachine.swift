@@ -170,6 +170,7 @@ struct RouteTrafficMachine: Sendable {
             }
             return .held(found, nil)
         }
+        if upstreams[index].wouldHold(route, of: asked, now) { _ = reports(.throttling) }
         let gate = upstreams[index].gate(asked, settings.breaker, now)
         let isForced = upstreams[index].isForced(now)
         switch gate {

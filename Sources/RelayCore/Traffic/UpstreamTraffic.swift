@@ -61,6 +61,12 @@ struct UpstreamTraffic: Sendable {
         route.longestHold.flatMap { holds.hold(of: asked?.asked, longest: $0, now) }
     }
 
+    /// Whether there would be one, of a route that only tells of them.
+    func wouldHold(_ route: Route, of asked: RequestClass?, _ now: Instant) -> Bool {
+        guard let longest = route.reportedHold else { return false }
+        return holds.hold(of: asked?.asked, longest: longest, now) != nil
+    }
+
     /// Whether it has asked for patience with any request, and the route lets them wait.
     private func isHolding(_ route: Route, _ now: Instant) -> Bool {
         route.longestHold.map { !holds.standing(longest: $0, now).isEmpty } ?? false
@@ -328,6 +334,8 @@ struct UpstreamTraffic: Sendable {
             }
             if word.isTooFast { pace.refused(began: leave.began, now, of: asked?.asked) }
             if word.window == .fine { pace.took(now, of: asked?.asked) }
+        } else if let longest = route.reportedHold, let hold = word.hold, hold.wait > .zero {
+            holds.told(hold, to: asked?.asked, longest: longest, now)
         }
         let isAlone = isLostAlone(word.window, asked, now)
         // A refusal beside others that are answered says that it was one too many, as long as not all of its kind are refused.

@@ -33,6 +33,8 @@ package final class Route: Sendable {
     package let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
     package let longestHold: Duration?
+    /// That of holds that are only told of.
+    package let reportedHold: Duration?
     /// Whether nothing bounds, spaces or stops its attempts.
     package let isWithoutTraffic: Bool
     /// How the upstream is asked about requests in doubt; nil where it is not.
@@ -60,11 +62,13 @@ package final class Route: Sendable {
         keepsRequests = acting.contains(where: \.keepsRequest)
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
         repeatsAny = acting.contains(where: \.repeatsAny)
-        longestHold =
+        reporting = policy.traffic.reporting
+        let hold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil
+        longestHold = reporting.contains(.throttling) ? nil : hold
+        reportedHold = reporting.contains(.throttling) ? hold : nil
         isWithoutTraffic = policy.traffic.isOff
-        reporting = policy.traffic.reporting
         let rate = policy.traffic.rateLimit?.spacing
         spacing = reporting.contains(.rate) ? nil : rate
         reportedSpacing = reporting.contains(.rate) ? rate : nil

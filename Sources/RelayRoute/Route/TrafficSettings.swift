@@ -111,6 +111,8 @@ public struct ThrottlingSettings: Sendable, Equatable {
     /// Nil takes the longest `maxRetryAfter` of the rules that retry 429 or 503 and honour the word, and 60 s where
     /// no rule retries those; where none of them honours it nothing is held back.
     public var longest: Duration?
+    /// Whether it only tells what it would do.
+    package var reports = false
 
     /// The defaults of every property.
     public init() {}
@@ -147,6 +149,7 @@ package struct TrafficParts: Hashable, Sendable {
     package static var budget: TrafficParts { TrafficParts(2) }
     package static var window: TrafficParts { TrafficParts(4) }
     package static var rate: TrafficParts { TrafficParts(8) }
+    package static var throttling: TrafficParts { TrafficParts(16) }
 
     package var isEmpty: Bool { bits == 0 }
 
@@ -157,7 +160,7 @@ package struct TrafficParts: Hashable, Sendable {
     /// Each with its key in the configuration.
     package static let names: [(part: TrafficParts, name: String)] = [
         (.breaker, "circuit_breaker"), (.budget, "retry_budget"), (.window, "adaptive_concurrency"),
-        (.rate, "rate_limit"),
+        (.rate, "rate_limit"), (.throttling, "throttling"),
     ]
 
     /// The action of one of them, behind "would have".
@@ -166,6 +169,7 @@ package struct TrafficParts: Hashable, Sendable {
         case .breaker: "held the attempt back, as the upstream fails"
         case .budget: "held the retry back, as retries are as much of the route's load as they may be"
         case .window: "had the attempt wait, as so many are under way"
+        case .throttling: "held the attempt back, as the upstream has asked for patience"
         default: "had the attempt wait for its turn"
         }
     }
@@ -179,6 +183,7 @@ extension TrafficSettings {
         if budget.isEnabled, budget.reports { parts.insert(.budget) }
         if window.isEnabled, window.reports { parts.insert(.window) }
         if rateLimit?.reports ?? false { parts.insert(.rate) }
+        if throttling.isEnabled, throttling.reports { parts.insert(.throttling) }
         return parts
     }
 }

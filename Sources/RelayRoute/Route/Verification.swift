@@ -1,5 +1,5 @@
 public import RelayBase
-package import RelayJSON
+public import RelayJSON
 
 /// How an upstream is asked what became of a request that may have been carried out, before anything else is done about
 /// its failure.
@@ -25,6 +25,10 @@ public struct Verification: Sendable {
     public var timeout: Duration = .seconds(5)
     /// Questions about one attempt that are answered neither way.
     public var attempts = 3
+    /// Where the request's own answer stands in the answer to the question, which is the answer itself when it is nil.
+    ///
+    /// An answer that has nothing there leaves the request in doubt.
+    public var answer: JSONPointer?
 
     /// Asks with a request of its own.
     ///
@@ -73,7 +77,7 @@ public struct Verification: Sendable {
     /// Why answers could not be told apart; nil where they can.
     package var fault: Refusal? {
         let looksInside = found.inspectsBody || absent.inspectsBody
-        if method == .head, looksInside {
+        if method == .head, looksInside || answer != nil {
             return Refusal("an answer to HEAD has no content to look into", hint: "write \"GET\"")
         }
         let isPlain = !looksInside && found.contentTypes.isEmpty && absent.contentTypes.isEmpty
@@ -114,9 +118,11 @@ package final class LookUpRules: Sendable {
 
     init(_ settings: Verification, of name: String, _ policy: RoutePolicy) {
         self.settings = settings
-        found = Route(name: name, policy: policy.asking(settings.found))
+        var asking = policy.asking(settings.found)
+        asking.response.unwrap = settings.answer
+        found = Route(name: name, policy: asking)
         absent = Route(name: name, policy: policy.asking(settings.absent))
-        asking = found.inspectsBody ? found : absent
+        self.asking = found.inspectsBody ? found : absent
         pointers = settings.path.pointers + settings.fields.flatMap(\.value.pointers)
         limit = TimeLimit("verify.timeout", settings.timeout)
     }
