@@ -120,7 +120,11 @@ package struct JobHistory: Sendable {
             return
         }
         // While a doubt is open only a question is sent: a crash has cut that off, whatever the claim had put on record.
-        if doubt?.isEarlier == false, wasInterrupted { return }
+        // It spends no attempt.
+        if doubt?.isEarlier == false, wasInterrupted {
+            spentAttempts = max(0, spentAttempts - 1)
+            return
+        }
         guard attempt.sent.mayHaveActed || !open.isEmpty else { return }
         let failure = wasInterrupted || goesOn ? attempt.failure : nil
         let endedAt =

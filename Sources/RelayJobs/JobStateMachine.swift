@@ -44,6 +44,8 @@ package struct JobStateMachine: Equatable, Sendable {
 
     /// The crash at which a job in flight is given up.
     package static let crashLimit: UInt32 = 3
+    /// The wait before another look at an operation, when as many crashes in a row have cut looks off.
+    private static let crashPause: Duration = .seconds(60)
 
     /// A job that has just been accepted.
     package init(
@@ -91,6 +93,9 @@ package struct JobStateMachine: Equatable, Sendable {
         if state == .scheduled { reason = .backoff }
         state = .retrying
     }
+
+    /// The reason for which it waits; nil while it does not.
+    package var waitReason: WaitReason? { state == .running ? nil : reason }
 
     /// Whether a claim may take it, once `runAt` has come.
     package var isReady: Bool {
@@ -157,7 +162,8 @@ extension JobStateMachine {
         guard isReady, runAt <= now, token != 0 else { return false }
         if let expiresAt, expiresAt <= now { return false }
         state = .running
-        reason = nil
+        // The sign of a look at an operation, which stays as long as no other attempt begins.
+        if reason != .following { reason = nil }
         self.token = token
         self.begun = begun
         version += 1
@@ -195,6 +201,7 @@ extension JobStateMachine {
         self.attempts += attempts
         spentAttempts += spent
         if let kind { failureKind = kind }
+        reason = nil
         self.begun = begun
         version += 1
         return true
@@ -285,6 +292,7 @@ extension JobStateMachine {
     package mutating func recover(now: Int64) -> Bool {
         guard state == .running else { return false }
         crashes += 1
+        let isLook = reason == .following
         if begun != nil {
             attempts += 1
             spentAttempts += 1
@@ -295,15 +303,17 @@ extension JobStateMachine {
             finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
         } else if !mayRepeat, !asksFirst || begun == nil {
             finish(.dead, .outcomeUnknown, now: now)
-        } else if crashes >= Self.crashLimit {
+        } else if crashes >= Self.crashLimit, !isLook {
             finish(.dead, .poison, now: now)
         } else {
             token = 0
             begun = nil
             version += 1
             state = attempts > 0 ? .retrying : .queued
-            reason = nil
-            runAt = min(runAt, now)
+            reason = isLook ? .following : nil
+            // A look changes nothing, so that the job is not given up for it; it may still be what ends the relay.
+            runAt =
+                crashes >= Self.crashLimit ? StoreClock.advance(now, by: Self.crashPause) : min(runAt, now)
         }
         return true
     }

@@ -57,7 +57,7 @@ package struct StoredJob: Sendable {
         self.record = record
         self.position = position
         state = machine.state
-        reason = machine.reason
+        reason = machine.waitReason
         end = machine.end
         failureKind = machine.failureKind
         failureStatus = machine.failureStatus

@@ -101,19 +101,10 @@ struct RehearsalTextTests {
             job("1", failed), job("2", failed), job("3", disliked), job("4", cancelled, upstream: "us"),
             job("5", failed, route: "gone"), job("6", failed),
         ]
-        let records = try JobRecords(parsing: Array("[\(jobs.joined(separator: ","))]".utf8), from: "it")
-        let result = ConfigurationReader.read(
-            Array(file.utf8),
-            file: "it",
-            accounts: AccountResolver(user: { _ in 1 }, group: { _ in 1 }, zoneFile: { _ in nil }),
-            wallSeconds: 0
-        )
-        let configuration = try #require(result.configuration)
-        func ask(_ lines: [UInt8]) -> [UInt8] {
+        return try CommandTests.rehearsal(of: jobs, with: file) { lines in
             seen(String(decoding: lines, as: UTF8.self))
-            return Array(answers.joined(separator: "\n").utf8)
+            return answers.joined(separator: "\n")
         }
-        return try Rehearsal(records, { _ in true }, configuration, ask)
     }
 
     private static let delivered =

@@ -33,10 +33,6 @@ struct RehearsedJobTests {
         #""result":"failure","kind":"http_status","status":500,"cause":"request","sent":"answered""#
     private static let good = #""result":"success","status":200"#
 
-    private static func records(_ jobs: [String]) throws -> JobRecords {
-        try JobRecords(parsing: Array("[\(jobs.joined(separator: ","))]".utf8), from: "it")
-    }
-
     /// Takes jobs through a file with more members of its route; each trial gets the answer, and is shown.
     private static func rehearsal(
         _ jobs: [String],
@@ -49,21 +45,13 @@ struct RehearsedJobTests {
             {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
              "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"}]\(members)}}}
             """
-        let result = ConfigurationReader.read(
-            Array(file.utf8),
-            file: "it",
-            accounts: AccountResolver(user: { _ in 1 }, group: { _ in 1 }, zoneFile: { _ in nil }),
-            wallSeconds: 0
-        )
-        let configuration = try #require(result.configuration)
-        func ask(_ lines: [UInt8]) -> [UInt8] {
+        return try CommandTests.rehearsal(of: jobs, with: file) { lines in
             let order = lines.split(separator: UInt8(ascii: "\n")).compactMap {
                 try? JSONValue(parsing: Array($0))
             }
             seen(order)
-            return Array([String](repeating: answer, count: order.count - 1).joined(separator: "\n").utf8)
+            return [String](repeating: answer, count: order.count - 1).joined(separator: "\n")
         }
-        return try Rehearsal(try records(jobs), { _ in true }, configuration, ask)
     }
 
     private static let after =
@@ -99,6 +87,26 @@ struct RehearsedJobTests {
         }
     }
 
+    @Test(
+        "meets an outage that three jobs in a row told of by a 500, and not what two of them did",
+        arguments: [2, 3]
+    )
+    func outage(count: Int) throws {
+        let other = Self.job("9", [(20, Self.good)], #","state":"succeeded""#)
+        let jobs = (0..<count).map { Self.job(String($0), [($0, Self.disliked), ($0 + 5, Self.disliked)]) }
+        var order: [JSONValue] = []
+        let rehearsal = try Self.rehearsal(jobs + [other], answer: Self.after) { order = $0 }
+        let isOutage = count >= RecordedAttempts.jobsOfOutage
+        #expect(order.dropFirst().allSatisfy { ($0["alone"] == nil) == isOutage })
+        let words = order.first?["points"]?["eu"]?.elements.map { $0.elements[1].text }
+        #expect(words?.count { $0 == "500" } == (isOutage ? 2 * count : 0))
+        #expect(rehearsal.assumptions.contains { $0.hasPrefix("A 5xx") } == isOutage)
+        // One that failed in the same way when others were delivered may be at fault itself.
+        let own = Self.job("7", [(1, Self.disliked), (25, Self.disliked)])
+        _ = try Self.rehearsal(jobs + [other, own], answer: Self.after) { order = $0 }
+        #expect(order.last?["alone"] != nil)
+    }
+
     @Test("keeps the bounds of its caller, where others of the route have another one")
     func bounds() throws {
         func more(_ expires: String, _ most: Int) -> String {
@@ -113,6 +121,13 @@ struct RehearsedJobTests {
         #expect(trials.map { $0["expires"]?.integer } == [nil, nil, 1_795_235_220_000, nil])
         #expect(trials.map { $0["max_attempts"]?.integer } == [nil, nil, nil, 2])
         #expect(trials.allSatisfy { $0["accepted"]?.integer == 1_795_234_620_000 })
+        // Nobody knows whether it is the route's bound that most of them have.
+        let delivered =
+            #"{"courses":[{"attempts":12,"length_ms":1,"state":"succeeded","rules":[],"held_back":[]}]}"#
+        let doubtful = RehearsalFigures(try Self.rehearsal(jobs, answer: delivered).jobs)
+        #expect(doubtful.unknown == [.bound: 3] && doubtful.delivered == 1)
+        let alike = RehearsalFigures(try Self.rehearsal(Array(jobs.prefix(2)), answer: delivered).jobs)
+        #expect(alike.unknown.isEmpty && alike.delivered == 2)
         let late = Self.job(
             "1",
             [(0, Self.failed)],
@@ -178,8 +193,8 @@ struct RehearsedJobTests {
         let jobs = ["1", "2"].map { Self.job($0, [attempt], hostile) }
         let figures = RehearsalFigures(try Self.rehearsal(jobs).jobs)
         #expect(figures.onRecord == 2_000_000)
-        var records = try Self.records(
-            (1...4).map { Self.job("\($0)", [(0, Self.failed), (1, Self.failed)]) }
+        var records = try records(
+            of: (1...4).map { Self.job("\($0)", [(0, Self.failed), (1, Self.failed)]) }
         )
         records.bound(jobs: 3)
         #expect(records.jobs.map(\.id) == ["4", "3", "2"] && records.notes.count == 1)

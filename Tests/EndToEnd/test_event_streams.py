@@ -2,6 +2,7 @@
 stream itself (response.stream)."""
 
 import json
+import signal
 import threading
 import time
 import unittest
@@ -230,6 +231,32 @@ class EventStreams(RelayTest):
             if told:
                 self.assertEqual(self.last(content)[0], b"id: 7\ndata: 1\n\n" + part + b"\n")
             self.assertEqual(self.relay.job(got)["attempts"][0]["kind"], "http_response_incomplete")
+
+    def test_a_relay_that_stops_says_so_behind_all_that_came(self):
+        for part in b"", b"data: 2":
+            with self.subTest(part):
+                relay = self.new_relay({"held": route(
+                    self.upstream.url, response={"stream": BY_EVENT}, timeouts={"idle": "30s"})}).start()
+                self.upstream.forget()
+                self.upstream.on("/x", pieces(SSE, b"data: 1\n\n", *filter(None, [part]), end=None))
+                with relay.caller() as caller:
+                    caller.send(request("GET", "/r/held/x"))
+                    self.assertEqual(caller.head().status, 200)
+                    self.assertEqual(caller._exactly(14), b"9\r\ndata: 1\n\n\r\n")
+                    if part:
+                        self.assertEqual(caller._exactly(12), b"7\r\ndata: 2\r\n")
+                    relay.process.send_signal(signal.SIGTERM)
+                    relay.notices.wait("STOPPING=1")
+                    relay.stop()
+                    content = b""
+                    with self.assertRaises(Ended):
+                        while True:
+                            size = int(caller._until(b"\r\n"), 16)
+                            self.assertGreater(size, 0, "no last chunk says that it is whole")
+                            content += caller._exactly(size)
+                            caller._exactly(2)
+                    before, problem = self.last(content)
+                    self.assertEqual((before, problem["code"]), (part and b"\n", "draining"))
 
     def test_a_caller_that_leaves_ends_the_attempt_at_once(self):
         for name in "held", "short", "live":

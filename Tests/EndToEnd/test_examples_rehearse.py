@@ -44,27 +44,30 @@ class Rehearse(DurableTest):
             self.skipTest("the command is not built")
         super().setUp()
 
-    def night(self, members, wait):
-        """An upstream is away for two seconds while jobs come; returns the daemon and the ids in their order.
+    def night(self, **routes):
+        """An upstream is away for two seconds while jobs come to each route; returns the daemon and the routes' ids in their
+        order.
 
-        Each job is tried anew after so many seconds.
+        Of each route there are the members, and the seconds after which a job is tried anew.
         """
         for _ in range(NIGHTS):
             upstream = self.new_upstream()
-            relay = self.new_relay({"orders": kept(upstream.url, **members)}).start()
+            relay = self.new_relay({name: kept(upstream.url, **members) for name, (members, _) in routes.items()}).start()
             began, wall = time.monotonic(), time.time()
             upstream.on("/a", lambda request: answer(200 if time.monotonic() - began >= BACK else 503))
-            ids = []
+            ids = {name: [] for name in routes}
             for moment in DYING + LIVING:
                 time.sleep(max(0, began + moment - time.monotonic()))
-                ids.append(self.hand_over(relay, "/r/orders/a"))
-            for id in ids:
+                for name in routes:
+                    ids[name].append(self.hand_over(relay, f"/r/{name}/a"))
+            for id in sum(ids.values(), []):
                 eventually(lambda: self.look(relay, id)["state"] in ("succeeded", "dead"), "the job is over")
             late = max(
                 datetime.datetime.fromisoformat(each["started_at"]).timestamp() - wall - moment - at * wait
-                for id, moment in zip(ids, DYING + LIVING) for at, each in enumerate(self.look(relay, id)["attempts"]))
+                for name, (_, wait) in routes.items() for id, moment in zip(ids[name], DYING + LIVING)
+                for at, each in enumerate(self.look(relay, id)["attempts"]))
             if late < LATE:
-                return relay, ids
+                return relay, *ids.values()
             relay.stop()
         self.fail(f"in {NIGHTS} nights an attempt was late by {late} seconds")
 
@@ -80,7 +83,8 @@ class Rehearse(DurableTest):
         return json.loads(self.rehearse(*words, "-o", "json").stdout)
 
     def test_it_tells_of_dead_jobs_what_a_patient_file_then_does(self):
-        relay, ids = self.night(HASTY, 0.1)
+        # The same night with the hasty rules, and with the patient ones in truth.
+        relay, ids, others = self.night(orders=(HASTY, 0.1), patient=(PATIENT, 1))
         self.assertEqual([self.look(relay, id)["state"] for id in ids],
                          ["dead"] * len(DYING) + ["succeeded"] * len(LIVING))
         patient, records = relay.directory / "patient.json", relay.directory / "records"
@@ -95,11 +99,9 @@ class Rehearse(DurableTest):
         self.assertEqual([each["id"] for each in sorted(told["each"], key=lambda each: ids.index(each["id"]))],
                          ids[:len(DYING)])
 
-        # Another night, with the patient rules in truth.
-        second, others = self.night(PATIENT, 1)
         each = {one["id"]: one for one in told["each"]}
         for id, other in zip(ids[:len(DYING)], others):
-            job, foretold = self.look(second, other), each[id]
+            job, foretold = self.look(relay, other), each[id]
             self.assertEqual(job["state"], "succeeded", job)
             self.assertEqual((foretold["attempts_least"], foretold["attempts_most"]), (job["attempt_count"],) * 2, job)
 

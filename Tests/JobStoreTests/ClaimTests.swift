@@ -186,6 +186,22 @@ struct ClaimTests {
         #expect(try await bench.claim().count == 1)
     }
 
+    @Test("Crashes in looks at an operation do not end a job", arguments: StoreKind.all(.survives))
+    func looks(kind: StoreKind) async throws {
+        let bench = try await kind.open()
+        let id = try await bench.accept()
+        let first = try #require(await bench.claim().first)
+        try await bench.settle(first, .retry(after: .zero, .following), attempts: 1)
+        for crash in 1...3 {
+            _ = try #require(await bench.claim().first)
+            #expect(try await bench.job(id).reason == nil)
+            try await bench.reopen()
+            let job = try await bench.job(id)
+            #expect(job.crashes == crash && job.state == .retrying && job.reason == .following)
+        }
+        #expect(try await bench.claim().isEmpty)
+    }
+
     @Test(
         "A job that must not be repeated is dead after a crash in flight, its outcome unknown",
         arguments: StoreKind.all(.survives)

@@ -8,19 +8,6 @@ import Testing
 
 private typealias Step = ScriptedTransport.Step
 
-private let begun = Step.answer(202, ["Operation-Location": "/ops/7?v=1"], #"{"id":7}"#)
-private let running = Step.answer(200, [:], #"{"status":"Running"}"#)
-private let succeeded = Step.answer(200, [:], #"{"status":"Succeeded","at":"/result/7"}"#)
-private let failed = Step.answer(200, [:], #"{"status":"failed"}"#)
-
-private func following(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
-    makeRoute {
-        $0.following = Following()
-        $0.recovery = [rule("again", ["any"], retry(5, methods: .any))]
-        change(&$0)
-    }
-}
-
 private func upstream(_ name: String, _ host: String, port: UInt16 = 443, isTLS: Bool = true) -> Upstream {
     Upstream(name: name, origin: .tcp(host: host, port: port, isTLS: isTLS))
 }

@@ -8,19 +8,7 @@ import Testing
 
 private typealias Step = ScriptedTransport.Step
 
-private let begun = Step.answer(202, ["Operation-Location": "/ops/7?v=1"], #"{"id":7}"#)
 private let accepted = Step.answer(202, ["Location": "../ops/7"])
-private let running = Step.answer(200, [:], #"{"status":"Running"}"#)
-private let succeeded = Step.answer(200, [:], #"{"status":"Succeeded","at":"/result/7"}"#)
-private let failed = Step.answer(200, [:], #"{"status":"failed"}"#)
-
-private func following(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
-    makeRoute {
-        $0.following = Following()
-        $0.recovery = [rule("again", ["any"], retry(5, methods: .any))]
-        change(&$0)
-    }
-}
 
 private func statuses(_ codes: [UInt16]) -> SuccessRule {
     var rule = SuccessRule()
@@ -225,6 +213,24 @@ struct FollowTests {
     func nameless() async {
         let stated = following { $0.following?.location = .field(FieldName("X-Job")!) }
         #expect(await Bench([begun]).perform(.post, on: stated).failure?.kind == .operationLost)
+    }
+
+    @Test(
+        "A document's status ends an operation by a usual word alone, in any case, and one without a word goes on",
+        arguments: [
+            (#"{"status":"Completed"}"#, nil), (#"{"status":"SUCCEEDED"}"#, nil),
+            (#"{"status":"done"}"#, nil),
+            (#"{"id":7}"#, nil), (#"{"status":null}"#, nil), (#"{"status":"Error"}"#, .operationFailed),
+            (#"{"status":"EXPIRED"}"#, .operationFailed), (#"{"status":"queued"}"#, nil),
+            (#"{"status":2}"#, nil), (#"{"status":true}"#, nil), ("", nil),
+        ] as [(String, FailureKind?)]
+    )
+    func words(_ content: String, _ kind: FailureKind?) async {
+        let goesOn = ["", #"{"status":2}"#, #"{"status":true}"#, #"{"status":"queued"}"#].contains(content)
+        let look = content.isEmpty ? Step.answer(204) : Step.answer(200, [:], content)
+        let bench = Bench([begun, look, succeeded])
+        let outcome = await bench.perform(.post, on: following(), body: .bytes([1]))
+        #expect(outcome.failure?.kind == kind && bench.transport.sent.count == (goesOn ? 3 : 2))
     }
 
     @Test("Looks that leave no attempt are counted, and none of them as a failure of the upstream")

@@ -171,6 +171,27 @@ struct JobStateMachineTests {
         #expect(did(blocked.claim(token: 1, now: 5_000)))
     }
 
+    @Test(
+        "Crashes that cut looks at an operation off do not end the job, which waits from the third in a row on"
+    )
+    func looks() {
+        var machine = machine(.running)
+        let ending = Settlement.Ending.retry(after: .zero, .following)
+        #expect(did(machine.settle(token: 9, ending, attempts: 1, spent: 1, kind: nil, now: 1_000)))
+        for (crash, runAt) in [1_000, 1_000, 61_000, 121_000].enumerated() {
+            #expect(did(machine.claim(token: 9, now: machine.runAt)) && machine.waitReason == nil)
+            machine.recover(now: machine.runAt)
+            #expect(machine.crashes == UInt32(crash + 1) && machine.runAt == Int64(runAt))
+            #expect(machine.state == .retrying && machine.waitReason == .following)
+        }
+        // The request itself, which is sent again under such a claim, counts.
+        let begun = BegunAttempt(upstream: "one", beganAt: 1)
+        #expect(did(machine.claim(token: 9, now: machine.runAt)))
+        #expect(did(machine.begin(token: 9, begun, attempts: 0, spent: 0, kind: nil)))
+        machine.recover(now: machine.runAt)
+        #expect(machine.state == .dead && machine.end == .poison)
+    }
+
     @Test("Crashes count only in a row: an ending starts the count again")
     func crashCount() {
         var machine = machine(.running)

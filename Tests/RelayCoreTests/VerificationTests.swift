@@ -417,9 +417,26 @@ struct KeptVerificationTests {
         let bench = Bench([lost])
         history = history.carried(await bench.deliver(.post, on: asking(), history, body: order))
         #expect(history.doubt?.upstream == "one")
+        let spent = history.spentAttempts
         history.attempts += 1
+        history.spentAttempts += 1
         history.count(Attempt(interrupted: BegunAttempt(upstream: "other", beganAt: 1), number: 2))
-        #expect(history.doubt?.upstream == "one")
+        // A question spends no attempt, one that a crash has cut off neither.
+        #expect(history.doubt?.upstream == "one" && history.spentAttempts == spent)
+    }
+
+    @Test(
+        "A job in doubt that the rules now in force cannot ask about stays in doubt, and any other is rejected"
+    )
+    func unaskable() async {
+        let nothing = Body.bytes(Array("{}".utf8))
+        #expect(
+            await Bench([]).deliver(.post, on: asking(), crashed(), body: nothing).words
+                == "dead outcome_unknown"
+        )
+        #expect(
+            await Bench([]).deliver(.post, on: asking(), JobHistory(), body: nothing).words == "dead rejected"
+        )
     }
 
     @Test("A crash in a life that began in doubt leaves its own, which only the upstream's word settles")

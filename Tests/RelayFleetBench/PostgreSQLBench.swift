@@ -19,7 +19,7 @@ package final class PostgreSQLBench: StoreUnderTest {
     private let options: FleetOptions
     private let clock: DatabaseClock
 
-    private static let places = Places(8)
+    private static let places = TaskSemaphore(8)
     private static let names = Atomic<Int>(0)
 
     /// Few slots: the tables of each are made for each test.
@@ -31,7 +31,7 @@ package final class PostgreSQLBench: StoreUnderTest {
 
     /// With connections of its own, or with those that a pooler in transaction mode lends.
     package init(pooled: Bool = false) async throws {
-        await Self.places.take()
+        await Self.places.wait()
         do {
             server = try await PostgresServer.shared()
             library = try PostgresLibrary.open()
@@ -57,18 +57,18 @@ package final class PostgreSQLBench: StoreUnderTest {
             self.options = options
             node = try await Self.open(options, library, news.events)
         } catch {
-            Self.places.give()
+            Self.places.signal()
             throw error
         }
     }
 
     deinit { Self.end(node, clock, Self.places) }
 
-    private static func end(_ node: PostgreSQLJobStore, _ clock: DatabaseClock, _ places: Places) {
+    private static func end(_ node: PostgreSQLJobStore, _ clock: DatabaseClock, _ places: TaskSemaphore) {
         Task.detached {
             await node.close()
             await clock.end()
-            places.give()
+            places.signal()
         }
     }
 

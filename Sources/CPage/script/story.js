@@ -79,6 +79,7 @@ function attemptEntry(attempt) {
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
   for (const held of attempt.held_back || []) {
     notes.push(held.reason.startsWith("would have ") ? `${held.rule} ${held.reason}`
+      : /^(follow|verify)$/.test(held.rule) && held.rule !== attempt.rule ? `${held.rule}: ${held.reason}`
       : `rule "${held.rule}"${held.rule === attempt.rule ? "" : " did not act"}: ${held.reason}`);
   }
   if (attempt.next) notes.push(decisionText(attempt));

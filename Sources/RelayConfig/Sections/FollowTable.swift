@@ -21,12 +21,14 @@ extension ConfigurationTable {
             }
             Field("done", answer("done", of: "follow").kind, \.done) {
                 "Answers to a look that say that the operation is done: that is the answer (source followed). When it is "
-                    + "absent a document with a /status is done with \"Succeeded\", but for what a Location names; any other 2xx "
-                    + "than 202 says that it is done, and a 303 names the result."
+                    + "absent a document with a /status is done with succeeded, success, successful, completed, complete, done or "
+                    + "finished, in any case, and goes on with any other word or a number, as without content; without a /status, "
+                    + "and for what a Location names, any other 2xx than 202 says that it is done. A 303 names the result."
             }
             Field("failed", answer("failed", of: "follow").kind, \.failed) {
                 "Answers to a look that say that it has failed (operation_failed), which are read before done; a /status of "
-                    + "\"Failed\" or \"Canceled\" when it is absent, but for what a Location names. A 404 or 410 that is neither ends "
+                    + "failed, failure, error, canceled, cancelled, aborted or expired when it is absent, but for what a Location "
+                    + "names. A 404 or 410 that is neither ends "
                     + "it as operation_lost; any other answer that is no 2xx is looked for again."
             }
             Field("result", locator("result"), \.result) {

@@ -7,8 +7,8 @@ extension ConfigurationTable {
         Section(
             "stream",
             "The treatment of successful answers that stream. Where the answer is an event stream (text/event-stream) and breaks "
-                + "off, its last event is waystation-error, with a problem document as data, unless a length was promised, it is "
-                + "in a coding or the relay itself cuts it.",
+                + "off, its last event is waystation-error, with a problem document as data, unless a length was promised, or it is "
+                + "in a coding. Of one that the relay itself cuts that holds where its caller has taken all that came.",
             of: StreamRules()
         ) {
             Field("commit_after", commit.kind, \.commit) {

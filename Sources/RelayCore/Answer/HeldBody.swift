@@ -11,6 +11,11 @@ package final class HeldBody: BodySource {
         /// The piece that was waited for when the time was over.
         var late: LatePiece?
         var dropsMark = false
+        /// Bytes that were read, and those of them that are out.
+        var read = 0
+        var sent = 0
+        /// The room that the beginning takes.
+        var reservation: MemoryReservation?
     }
 
     private let source: any BodySource
@@ -53,9 +58,14 @@ package final class HeldBody: BodySource {
     /// Takes out the bytes that have come so far.
     package func takeBeginning() -> [UInt8] {
         state.withLock { state in
-            defer { state.beginning = [] }
+            defer { (state.beginning, state.reservation) = ([], nil) }
             return state.beginning
         }
+    }
+
+    /// Takes over the room for the beginning, which goes back when that is passed on.
+    func keep(_ reservation: MemoryReservation?) {
+        state.withLock { $0.reservation = $0.beginning.isEmpty ? nil : reservation }
     }
 
     /// How many bytes are held.
@@ -66,6 +76,14 @@ package final class HeldBody: BodySource {
 
     /// As `ContentScanner.endOfPart` says of all that was read.
     package var endOfPart: [UInt8]? { state.withLock { $0.scanner.endOfPart } }
+
+    /// So many bytes more are out.
+    package func sent(_ count: Int) { state.withLock { $0.sent += count } }
+
+    /// As `endOfPart`, where all that was read is out; nil where nobody knows behind what an event more would stand.
+    package var endOfSent: [UInt8]? {
+        state.withLock { $0.read == $0.sent ? $0.scanner.endOfPart : nil }
+    }
 
     /// Waits until so much is there that the head may go.
     func hold(
@@ -119,7 +137,12 @@ package final class HeldBody: BodySource {
 
     private func readSource() async throws(Failure) -> [UInt8]? {
         let piece = try await source.next()
-        if let piece { state.withLock { $0.scanner.take(piece.span) } }
+        if let piece {
+            state.withLock { state in
+                state.scanner.take(piece.span)
+                state.read += piece.count
+            }
+        }
         return piece
     }
 

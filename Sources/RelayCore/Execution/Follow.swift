@@ -77,29 +77,57 @@ extension Follow {
             failure.exchange = inbound.exchange
             return .silent(failure)
         }
-        let word = operation.isMonitor ? Follow.word(of: response) : nil
-        switch word {
-        case "failed"?, "canceled"?, "cancelled"?: if rules.failed == nil { return .failed(word) }
-        case "succeeded"?: if rules.done == nil { return .done }
-        case nil where response.status != 202: if rules.done == nil { return .done }
-        default: break
+        let status = operation.isMonitor ? Follow.status(in: response) : .missing
+        switch status {
+        case .failed(let word): if rules.failed == nil { return .failed(word) }
+        case .done: if rules.done == nil { return .done }
+        case .missing where response.status != 202: if rules.done == nil { return .done }
+        case .missing, .open: break
         }
         return .running
     }
 
-    /// The status in the answer's document, in lower case.
-    private static func word(of response: HTTPResponse) -> String? {
-        text(at: status, in: response)?.lowercased()
+    /// The status in the answer's document, as far as its word is a usual one.
+    private enum DocumentStatus {
+        case done
+        case failed(String)
+        /// A word that is not usual for an end, a number, or no document at all: nothing says that it is over.
+        case open
+        case missing
     }
 
-    private static let status = try? JSONPointer(parsing: "/status")
+    /// Words for an end, in lower case, by which upstreams of many makers tell of one.
+    private static let wordsOfSuccess: Set = [
+        "succeeded", "success", "successful", "completed", "complete", "done", "finished",
+    ]
+    private static let wordsOfFailure: Set = [
+        "failed", "failure", "error", "canceled", "cancelled", "aborted", "expired",
+    ]
+
+    private static func status(in response: HTTPResponse) -> DocumentStatus {
+        switch value(at: statusPointer, in: response) {
+        case .string(let text)?:
+            let word = text.lowercased()
+            if wordsOfSuccess.contains(word) { return .done }
+            return wordsOfFailure.contains(word) ? .failed(word) : .open
+        case nil, .null?:
+            if case .bytes(let content) = response.body, !content.isEmpty { return .missing }
+            return .open
+        default: return .open
+        }
+    }
+
+    private static let statusPointer = try? JSONPointer(parsing: "/status")
+
+    private static func value(at pointer: JSONPointer?, in response: HTTPResponse) -> JSONValue? {
+        guard let pointer, case .bytes(let content) = response.body,
+            let range = (try? JSONScan.locate([pointer], in: content.span))?.first ?? nil
+        else { return nil }
+        return try? JSONValue(parsing: Array(content[range]))
+    }
 
     fileprivate static func text(at pointer: JSONPointer?, in response: HTTPResponse) -> String? {
-        guard let pointer, case .bytes(let content) = response.body,
-            let range = (try? JSONScan.locate([pointer], in: content.span))?.first ?? nil,
-            case .string(let text)? = try? JSONValue(parsing: Array(content[range]))
-        else { return nil }
-        return text
+        if case .string(let text)? = value(at: pointer, in: response) { text } else { nil }
     }
 }
 

@@ -32,6 +32,7 @@ extension Execution {
             meter.released(release)
             // Like any other stream it may take as long as it goes on.
             content.bound(by: .distantFuture)
+            if max(wanted, held.held) > MemoryAccount.free { held.keep(reservation.take()) }
             machine.collected(.stream(held), moment)
         } catch {
             if error.kind != .cancelled { meter.released(.failed) }

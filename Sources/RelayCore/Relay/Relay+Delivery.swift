@@ -100,13 +100,23 @@ extension Relay {
         "the relay ended without warning during an attempt, and the route's rules do not repeat such a request any more"
     )
 
-    /// The run ended before its first attempt.
+    /// The run ended before its first attempt, which says nothing of earlier ones.
     private func refused(_ context: JobContext, _ failure: Failure) -> Delivery {
         switch failure.kind {
         case .deadlineExceeded: Delivery(context, .expired, nil)
         case .storedBodyCorrupt: Delivery(context, .dead(.corrupt), failure)
         case .storedBodyUnread, .cancelled: Delivery(context, .requeued(after: .seconds(1), nil), failure)
-        default: Delivery(context, .dead(.rejected), failure)
+        default:
+            // The rules in force may not ask about a job that those of its acceptance have left in doubt.
+            Delivery(context, .dead(context.mayHaveActed ? .outcomeUnknown : .rejected), failure)
         }
+    }
+}
+
+extension JobContext {
+    /// Whether an earlier attempt of the job may have been carried out, of which nobody knows.
+    fileprivate var mayHaveActed: Bool {
+        guard let history, !method.isSafe else { return false }
+        return history.isInDoubt || history.wasInterrupted || history.doubt != nil || history.operation != nil
     }
 }

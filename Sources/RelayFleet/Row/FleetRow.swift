@@ -65,7 +65,7 @@ struct FleetRow: Sendable {
             user: record.submitter?.user,
             on: record.submitter?.node ?? .none,
             state: machine.state,
-            reason: machine.reason,
+            reason: machine.waitReason,
             end: machine.end,
             attemptCount: Int(machine.attempts),
             cause: cause,

@@ -129,6 +129,8 @@ extension Connection {
             if !passPieces(of: streaming, waiter: waiter) { waiter.resume(returning: false) }
         }
         if isPassed { return }
+        let events = streaming.source as? HeldBody
+        if events != nil { request?.streaming = streaming }
         var rest: UInt64? = if case .length(let length) = streaming.framing { length } else { nil }
         do throws(Failure) {
             while await drainOutput() {
@@ -141,10 +143,12 @@ extension Connection {
                 // Before its caller has all of it, so that whoever asks then is told.
                 if rest == 0 { answerEnded(.whole) }
                 send(piece, streaming.framing)
+                events?.sent(piece.count)
             }
             streaming.source.cancel()
         } catch {
             if phase != .closed { answerEnded(error.kind == .cancelled ? .unwanted : .broke(error)) }
+            if error.kind == .cancelled { tellCut(error) }
             if error.kind == .cancelled || !tellBreak(error, in: streaming) { abort() }
         }
     }

@@ -95,6 +95,26 @@ extension Connection {
         return true
     }
 
+    /// Tells in an event stream that is under way that the relay itself cuts it: as it stops, or for a failure.
+    ///
+    /// Nothing is told where some of it is not out, since nobody knows then behind what the event would stand.
+    func tellCut(_ failure: Failure? = nil) {
+        guard phase == .busy, unsent.isEmpty, let request, let streaming = request.streaming,
+            case .relay(let admission) = request.purpose, let body = streaming.source as? HeldBody,
+            let part = body.endOfSent
+        else { return }
+        if case .length = streaming.framing { return }
+        let problem = failure.map {
+            Problem($0, route: admission.route.name, job: admission.id, tookAllTime: false)
+        }
+        sendLastEvent(problem ?? Connection.stopped, after: part, streaming.framing)
+    }
+
+    private static let stopped = Problem(
+        .draining,
+        "the relay is stopping, and passes on no more of the answer"
+    )
+
     /// Without its last chunk the answer shows as cut short, also to who knows no events.
     private func sendLastEvent(_ problem: Problem, after part: [UInt8], _ framing: AnswerWriter.Framing) {
         keepsAlive = false

@@ -109,7 +109,10 @@ package final class LoopServer {
 
     /// Ends every request under way.
     package func abort() {
-        for connection in connections.values { connection.abort() }
+        for connection in connections.values {
+            connection.tellCut()
+            connection.abort()
+        }
     }
 
     func opened(_ connection: Connection) {

@@ -38,7 +38,9 @@ enum Sending {
         .says(
             "The relay forwards method, path, query, fields and content unchanged, except for the fields of the "
                 + "connection and its own. It answers 202 with an AcceptedJob where it keeps the request, and 200 "
-                + "where it knows the idempotency key."
+                + "where it knows the idempotency key. On a route with response.stream an event stream that breaks off "
+                + "ends with the event waystation-error, whose data is a Problem; one whose head went out before there was "
+                + "an answer may bring it as the event waystation-answer, whose data is a StreamedOutcome."
         )
         .gives(.passedOn("The upstream's answer, or one in its stead.", codes))
         // Content of other methods has no defined meaning (RFC 9110 §9.3).

@@ -159,8 +159,8 @@ struct JobQuery {
             && (filter.failureKind == nil || filter.failureKind == machine.failureKind)
             && (filter.failureStatus == nil || filter.failureStatus == machine.failureStatus)
             && (filter.upstream == nil || machine.failureKind != nil)
-            && (filter.reason == nil || filter.reason == machine.reason
-                || machine.reason == nil && filter.isPaused(machine.state, names[row.route] ?? ""))
+            && (filter.reason == nil || filter.reason == machine.waitReason
+                || machine.waitReason == nil && filter.isPaused(machine.state, names[row.route] ?? ""))
             && (filter.end == nil || filter.end == machine.end)
             && (filter.user == nil || filter.user == row.user)
             && (filter.createdFrom.map { row.created >= $0 } ?? true)

@@ -247,7 +247,7 @@ extension StoreWriter {
             route: routeNames[row.route] ?? "",
             user: row.user,
             state: row.machine.state,
-            reason: row.machine.reason,
+            reason: row.machine.waitReason,
             end: row.machine.end,
             attemptCount: Int(row.machine.attempts),
             cause: cause,

@@ -1,4 +1,3 @@
-import Glibc
 import RelayPosix
 
 /// Runs a tool's command as this program of its own, so that it says what it says to a person.
@@ -26,7 +25,7 @@ struct ToolRun {
         let errors = try TemporaryFile()
         let lifeline = try Lifeline()
         let process = try start(words, output.descriptor, errors.descriptor, lifeline.itsEnd)
-        lifeline.tie(process)
+        lifeline.tie(process.id)
         let status = try wait(for: process)
         _ = consume lifeline
         let said = errors.content(limit: Self.longest).bytes
@@ -50,56 +49,39 @@ struct ToolRun {
         _ output: Int32,
         _ errors: Int32,
         _ lifeline: Int32
-    ) throws(CommandFailure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        unsafe posix_spawn_file_actions_adddup2(&actions, lifeline, Lifeline.descriptor)
+    ) throws(CommandFailure) -> ChildProcess {
         let sockets = ["WAYSTATION_CONTROL_SOCKET", "WAYSTATION_SOCKET"]
-        let variables = CStrings(
+        let variables =
             ["COLUMNS=160", "NO_COLOR=1"]
-                + ["PATH", "TZ"].compactMap { name in environment(name).map { "\(name)=\($0)" } }
-                + sockets.compactMap { name in (socket ?? environment(name)).map { "\(name)=\($0)" } }
-        )
-        let arguments = CStrings(words)
-        var process: pid_t = 0
-        let result = unsafe posix_spawn(
-            &process,
-            "/proc/self/exe",
-            &actions,
-            nil,
-            arguments.pointers,
-            variables.pointers
-        )
-        guard result == 0 else {
-            throw CommandFailure(
-                .failed,
-                "cannot run the command: \(unsafe String(cString: strerror(result)))"
+            + ["PATH", "TZ"].compactMap { name in environment(name).map { "\(name)=\($0)" } }
+            + sockets.compactMap { name in (socket ?? environment(name)).map { "\(name)=\($0)" } }
+        do throws(PosixError) {
+            return try ChildProcess(
+                "/proc/self/exe",
+                words,
+                variables: variables,
+                descriptors: [
+                    (0, .nothing), (1, .copy(output)), (2, .copy(errors)),
+                    (Lifeline.descriptor, .copy(lifeline)),
+                ]
             )
-        }
-        return process
+        } catch { throw CommandFailure(.failed, "cannot run the command: \(error.errno)") }
     }
 
-    private func wait(for process: pid_t) throws(CommandFailure) -> Int32 {
+    private func wait(for process: ChildProcess) throws(CommandFailure) -> Int32 {
         let end = SystemClock.monotonic() + Int64(Self.timeLimit) * 1_000_000_000
-        var (status, pause): (Int32, Int32) = (0, 1)
-        while true {
-            let found = unsafe waitpid(process, &status, WNOHANG)
-            if found == process { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
-            if found < 0, errno != EINTR {
-                throw CommandFailure(.failed, "lost the command: \(errorText())")
+        var isLate = false
+        let status: Int32
+        do throws(PosixError) {
+            status = try process.wait(pause: 20) {
+                isLate = SystemClock.monotonic() > end
+                return !isLate
             }
-            if SystemClock.monotonic() > end {
-                kill(process, SIGKILL)
-                _ = unsafe waitpid(process, &status, 0)
-                throw CommandFailure(.timedOut, "no answer within \(Self.timeLimit) seconds")
-            }
-            _ = poll(nil, 0, pause)
-            pause = min(20, pause * 2)
+        } catch { throw CommandFailure(.failed, "lost the command: \(error.errno)") }
+        guard !isLate else {
+            throw CommandFailure(.timedOut, "no answer within \(Self.timeLimit) seconds")
         }
+        return status
     }
 }
 

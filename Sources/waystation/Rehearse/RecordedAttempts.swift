@@ -14,12 +14,20 @@ struct RecordedAttempts {
     private(set) var moved: Set<String> = []
     /// When attempts at an upstream began that came to a success, in milliseconds since 1970 UTC and their order.
     private var successes: [String: [Int64]] = [:]
+    /// When attempts at an upstream began that failed in an outage of it, though each failure may be about its request.
+    private var outages: [String: Set<Int64>] = [:]
     private let route: Route
+
+    /// Jobs in a row, without a success between, whose 5xx are taken for the upstream's.
+    static let jobsOfOutage = 3
+
+    var hasOutages: Bool { !outages.isEmpty }
 
     /// `route` is that of the other configuration.
     init(_ jobs: [Job], _ route: Route) {
         self.route = route
         let names = Set(route.policy.upstreams.map(\.name))
+        findOutages(jobs, names)
         for job in jobs {
             for attempt in job.attempts where names.contains(attempt.upstream) {
                 guard !attempt.isElsewhere(route) else {
@@ -30,7 +38,7 @@ struct RecordedAttempts {
                 if attempt.kind == nil, let at = attempt.startedAt?.milliseconds {
                     successes[attempt.upstream, default: []].append(at)
                 }
-                guard !attempt.isOfRequest else { continue }
+                guard !isOfRequest(attempt) else { continue }
                 shared[attempt.upstream, default: []].append(point)
                 guard let kind = attempt.kind else { continue }
                 if FailureGroup.timeout.contains(FailureKind(rawValue: kind)) { hasTimeouts = true }
@@ -58,9 +66,36 @@ struct RecordedAttempts {
             let failed = attempts.filter { $0.kind != nil && $0.sent != Sent.neverSent.rawValue }
             let moments = failed.compactMap { $0.startedAt?.milliseconds }
             let isOutlived = hasSuccess(name, between: moments.min(), and: moments.max())
-            if isOutlived || failed.contains(where: \.isOfRequest) { alone.insert(name) }
+            if isOutlived || failed.contains(where: isOfRequest) { alone.insert(name) }
         }
         return alone
+    }
+
+    /// Whether its failure is about the request and not about the upstream's health.
+    private func isOfRequest(_ attempt: Job.Attempt) -> Bool {
+        guard attempt.isOfRequest else { return false }
+        guard let at = attempt.startedAt?.milliseconds else { return true }
+        return outages[attempt.upstream]?.contains(at) != true || !attempt.isServerError
+    }
+
+    private mutating func findOutages(_ jobs: [Job], _ names: Set<String>) {
+        var all: [String: [(at: Int64, job: Int, isGood: Bool)]] = [:]
+        for (index, job) in jobs.enumerated() {
+            for attempt in job.attempts where names.contains(attempt.upstream) && attempt.lookUp == nil {
+                let isGood = attempt.result == Job.Attempt.Result.success.rawValue
+                guard isGood || attempt.isOfRequest && attempt.isServerError, !attempt.isElsewhere(route),
+                    let at = attempt.startedAt?.milliseconds
+                else { continue }
+                all[attempt.upstream, default: []].append((at, index, isGood))
+            }
+        }
+        for (name, attempts) in all {
+            let inOrder = attempts.sorted { ($0.at, $0.isGood ? 1 : 0) < ($1.at, $1.isGood ? 1 : 0) }
+            for run in inOrder.split(whereSeparator: \.isGood)
+            where Set(run.map(\.job)).count >= Self.jobsOfOutage {
+                outages[name, default: []].formUnion(run.map(\.at))
+            }
+        }
     }
 
     private func hasSuccess(_ upstream: String, between first: Int64?, and last: Int64?) -> Bool {
@@ -84,8 +119,10 @@ extension Job.Attempt {
     /// Milliseconds of an attempt that count at most.
     private static let longest: Int64 = 86_400_000
 
-    /// Whether its failure is about the request and not about the upstream's health.
+    /// Whether its failure alone may be about the request and not about the upstream's health.
     fileprivate var isOfRequest: Bool { kind != nil && cause == FailureCause.request.rawValue }
+
+    fileprivate var isServerError: Bool { status?.class == .serverError }
 
     /// Whether it went to a port, or a numeric address, that is not the upstream's of that name.
     fileprivate func isElsewhere(_ route: Route) -> Bool {

@@ -1,17 +1,43 @@
 import RelayInterface
 
-/// The bounds of jobs on record: what most jobs of a route have is the route's, anything else their caller's own.
+/// The bounds of jobs on record: the one that all jobs of a route share is taken for the route's.
+///
+/// Where they are unlike, the one that most have may be their callers' as well as the route's, and any other is its caller's.
 struct RecordedLimits {
+    /// A bound on record that may be the caller's own.
+    struct Doubtful {
+        var attempts: Int?
+        /// In milliseconds since 1970 UTC.
+        var expires: Int64?
+
+        func isBeyond(_ count: Int, until moment: Int64) -> Bool {
+            count > attempts ?? .max || moment > expires ?? .max
+        }
+    }
+
     private var attempts: [Bool: Int] = [:]
     private var span: Int64?
+    /// Whether jobs that are kept, or are not, have unlike bounds.
+    private var hasUnlike: [Bool: Bool] = [:]
+    private var hasUnlikeSpans = false
 
     init(_ jobs: [Job]) {
         for isDurable in [false, true] {
-            attempts[isDurable] = Self.commonest(
-                jobs.filter { $0.isDurable == isDurable }.compactMap(\.maxAttempts)
-            )
+            let all = jobs.filter { $0.isDurable == isDurable }.compactMap(\.maxAttempts)
+            attempts[isDurable] = Self.commonest(all)
+            hasUnlike[isDurable] = Set(all).count > 1
         }
-        span = Self.commonest(jobs.compactMap(Self.span))
+        let spans = jobs.compactMap(Self.span)
+        span = Self.commonest(spans)
+        hasUnlikeSpans = Set(spans).count > 1
+    }
+
+    /// The bounds of the job that nobody knows to be the route's or its caller's.
+    func doubtful(_ job: Job) -> Doubtful {
+        var doubtful = Doubtful()
+        if hasUnlike[job.isDurable] == true, maxAttempts(job) == nil { doubtful.attempts = job.maxAttempts }
+        if hasUnlikeSpans, expires(job) == nil { doubtful.expires = job.expiresAt?.milliseconds }
+        return doubtful
     }
 
     var hasSome: Bool { span != nil || !attempts.isEmpty }

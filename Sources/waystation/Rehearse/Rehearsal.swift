@@ -28,7 +28,8 @@ struct Rehearsal {
         _ ask: ([UInt8]) throws(CommandFailure) -> [UInt8]
     ) throws(CommandFailure) {
         var lines: [UInt8] = []
-        var trials: [(part: Int, job: Job, begins: Int64, alone: Set<String>)] = []
+        var trials:
+            [(part: Int, job: Job, begins: Int64, alone: Set<String>, doubtful: RecordedLimits.Doubtful)] = []
         let byRoute = Dictionary(grouping: records.jobs, by: \.route).sorted { $0.key < $1.key }
         var traits = RehearsalTraits()
         var others = 0
@@ -64,7 +65,7 @@ struct Rehearsal {
                     parts[part].jobs.append(RehearsedJob(job, .noAttempts))
                     continue
                 }
-                trials.append((part, job, begins, alone))
+                trials.append((part, job, begins, alone, limits.doubtful(job)))
                 var trial = JSONObjectWriter()
                 trial.member("route", name)
                 trial.member("begins", begins)
@@ -93,7 +94,7 @@ struct Rehearsal {
                 throw CommandFailure(.failed, "\(DaemonProgram.path) said what cannot be read")
             }
             parts[trial.part].jobs.append(
-                RehearsedJob(trial.job, since: trial.begins, alone: trial.alone, json)
+                RehearsedJob(trial.job, since: trial.begins, alone: trial.alone, trial.doubtful, json)
             )
         }
         let rehearsed = self.jobs

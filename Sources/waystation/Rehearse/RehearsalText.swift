@@ -54,7 +54,9 @@ struct RehearsalText {
         }
         if figures.most > 0 {
             all.append(
-                "Those whose end is known would have taken \(figures.attempts) attempts; on record are"
+                "Those whose end is known would have taken \(figures.attempts)"
+                    + " attempt\(figures.attempts == "1" ? "" : "s"); on record"
+                    + " \(figures.onRecord == 1 ? "is" : "are")"
                     + " \(figures.onRecord)."
             )
         }

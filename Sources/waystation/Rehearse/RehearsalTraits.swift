@@ -9,12 +9,14 @@ struct RehearsalTraits {
     private var hasLimits = false
     private var heeds = false
     private var looks = false
+    private var hasOutages = false
     private var moved: Set<String> = []
 
     mutating func take(_ attempts: RecordedAttempts, _ limits: RecordedLimits, _ route: Route) {
         if attempts.hasTimeouts { hasTimeouts = true }
         if attempts.hasContent { hasContent = true }
         if limits.hasSome { hasLimits = true }
+        if attempts.hasOutages { hasOutages = true }
         if route.policy.apiError != nil || !route.policy.errorTypes.isEmpty { looks = true }
         moved.formUnion(attempts.moved.map { "\(route.name)/\($0)" })
         for case .retry(let retry) in route.policy.recovery.map(\.action) where retry.honorsRetryAfter {
@@ -43,8 +45,15 @@ struct RehearsalTraits {
         if isSampled { all.append("Waits with jitter are samples: 16 of all that chance can give.") }
         if hasLimits {
             all.append(
-                "Of max_attempts and the time to live, what most jobs of a route have is taken for the route's, and"
-                    + " anything else for the caller's own; other bounds of callers are not on record."
+                "Of max_attempts and the time to live, what all jobs of a route have is taken for the route's. Where they"
+                    + " are unlike, what most have is anybody's, and anything else the caller's own. Other bounds of"
+                    + " callers are not on record."
+            )
+        }
+        if hasOutages {
+            all.append(
+                "A 5xx that \(RecordedAttempts.jobsOfOutage) jobs or more had in a row, without a success between, is"
+                    + " taken for the upstream's, and not for what their requests were about."
             )
         }
         if hasTimeouts {

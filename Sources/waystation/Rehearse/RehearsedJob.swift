@@ -24,6 +24,8 @@ struct RehearsedJob {
         case ownFailure = "own_failure"
         /// A time on record was over, which may have been a bound of its caller's.
         case deadline
+        /// It would be delivered beyond a bound on record, which may be the route's or its caller's.
+        case bound
         /// Something that ends it does not come.
         case noEnd = "no_end"
         /// The waits that chance gives come to unlike ends.
@@ -43,6 +45,8 @@ struct RehearsedJob {
             case .content: "whose next answer the file judges by what is not on record of it"
             case .ownFailure: "whose failures may be about its own request, of which others tell nothing"
             case .deadline: "whose time was over on record, perhaps by a bound of its caller's"
+            case .bound:
+                "that would need more attempts or time than a bound on record, perhaps its caller's, lets it have"
             case .noEnd: "that would not have come to an end"
             case .chance: "whose end depends on chance"
             case .noRoute: "of a route that the file does not have"
@@ -73,7 +77,13 @@ struct RehearsedJob {
     private static let fewest = 6
 
     /// Takes the courses of its trial, which began at that moment; others say nothing of it at upstreams where it is `alone`.
-    init(_ job: Job, since begins: Int64, alone: Set<String> = [], _ answer: JSONValue) {
+    init(
+        _ job: Job,
+        since begins: Int64,
+        alone: Set<String> = [],
+        _ doubtful: RecordedLimits.Doubtful,
+        _ answer: JSONValue
+    ) {
         let courses = answer["courses"]?.elements ?? []
         self.job = job
         isSampled = courses.count > Self.fewest
@@ -91,7 +101,8 @@ struct RehearsedJob {
                 unknown = unknown ?? (isAlone && isOfRecord ? .ownFailure : why)
                 continue
             }
-            counts.append(Int(course["attempts"]?.integer ?? 0))
+            let count = Int(course["attempts"]?.integer ?? 0)
+            counts.append(count)
             let word = course["outcome"]?.text ?? course["state"]?.text ?? "?"
             if let state = Job.State(rawValue: word), !state.isOver, state != .held {
                 unknown = unknown ?? .noEnd
@@ -99,7 +110,9 @@ struct RehearsedJob {
             }
             if [OutcomeWord.success.rawValue, Job.State.succeeded.rawValue].contains(word) {
                 let length = Int64(exactly: (course["length_ms"]?.double ?? 0).rounded(.down)) ?? 0
-                moments.append(begins + min(length, 1 << 50))
+                let moment = begins + min(length, 1 << 50)
+                moments.append(moment)
+                if doubtful.isBeyond(count, until: moment) { unknown = unknown ?? .bound }
             } else {
                 ends.insert(course["end"]?.text.flatMap { $0 == word ? nil : "\(word), \($0)" } ?? word)
             }

@@ -41,9 +41,10 @@ struct AttemptLines {
         for held in attempt.heldBack {
             // One that has acted has not done all that it says.
             let verb = held.rule == attempt.rule ? "" : " did not act"
-            let words =
-                held.reason.hasPrefix("would have ")
-                ? "\(safe(held.rule)) " : "rule \"\(safe(held.rule))\"\(verb): "
+            var words = "rule \"\(safe(held.rule))\"\(verb): "
+            if held.reason.hasPrefix("would have ") { words = "\(safe(held.rule)) " }
+            // Of a route, and no rule of it.
+            if ["follow", "verify"].contains(held.rule), verb != "" { words = "\(held.rule): " }
             text += column("", width) + words + safe(held.reason) + "\n"
         }
         if let decision { text += column("", width) + decision + "\n" }

@@ -7,10 +7,6 @@ extension DaemonProgram {
         let program = path
         let arguments = CStrings([program] + words)
         unsafe execvp(program, arguments.pointers)
-        throw CommandFailure(
-            .failed,
-            "cannot start \(program), which looks at the endpoints: \(errorText())",
-            advice: "Build or install the daemon beside this program."
-        )
+        throw cannotStart(program, ", which looks at the endpoints", .current)
     }
 }

@@ -53,11 +53,19 @@ enum DaemonProgram {
         defer { progress?.end() }
         let process = try start(
             words,
-            [(input.descriptor, 0), (output.descriptor, 1), (more.descriptor, trialDescriptor)]
+            [
+                (0, .copy(input.descriptor)), (1, .copy(output.descriptor)),
+                (trialDescriptor, .copy(more.descriptor)),
+            ],
+            ", whose machine this asks"
         )
-        let status = try wait(for: process) {
-            progress?.update("rehearsing: \(output.size >> 10) KiB of answers")
-        }
+        let status: Int32
+        do throws(PosixError) {
+            status = try process.wait(pause: 100) {
+                progress?.update("rehearsing: \(output.size >> 10) KiB of answers")
+                return true
+            }
+        } catch { throw CommandFailure(.failed, "lost \(path): \(error.errno)") }
         let answer = output.content(limit: .max).bytes
         guard status != 0 else { return answer }
         guard case .string(let fault)? = (try? JSONValue(parsing: answer))?["error"] else {
@@ -70,49 +78,31 @@ enum DaemonProgram {
         throw CommandFailure(.usage, fault)
     }
 
-    private static func start(
+    /// Starts it, with no variables but those of a daemon by itself: no service manager, no activated sockets.
+    ///
+    /// With the purpose ends the sentence that says it cannot be started.
+    static func start(
         _ words: [String],
-        _ descriptors: [(Int32, Int32)]
-    ) throws(CommandFailure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for (own, its) in descriptors { unsafe posix_spawn_file_actions_adddup2(&actions, own, its) }
+        variables: [String] = [],
+        _ descriptors: [(Int32, ChildProcess.Descriptor)],
+        _ purpose: String = ""
+    ) throws(CommandFailure) -> ChildProcess {
         let program = path
-        let arguments = CStrings([program] + words)
-        let variables = CStrings(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
-        var process: pid_t = 0
-        let result = unsafe posix_spawnp(
-            &process,
-            program,
-            &actions,
-            nil,
-            arguments.pointers,
-            variables.pointers
-        )
-        guard result == 0 else {
-            throw CommandFailure(
-                .failed,
-                "cannot start \(program), whose machine this asks: \(unsafe String(cString: strerror(result)))",
-                advice: "Build or install the daemon beside this program."
+        do throws(PosixError) {
+            return try ChildProcess(
+                program,
+                [program] + words,
+                variables: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + variables,
+                descriptors: descriptors
             )
-        }
-        return process
+        } catch { throw cannotStart(program, purpose, error.errno) }
     }
 
-    /// - Returns: its exit status; that of a shell where a signal ended it.
-    private static func wait(for process: pid_t, _ watch: () -> Void) throws(CommandFailure) -> Int32 {
-        var (status, pause): (Int32, Int32) = (0, 1)
-        while true {
-            let found = unsafe waitpid(process, &status, WNOHANG)
-            if found == process { break }
-            guard found == 0 || errno == EINTR else {
-                throw CommandFailure(.failed, "lost \(path): \(errorText())")
-            }
-            watch()
-            _ = poll(nil, 0, pause)
-            pause = min(100, pause * 2)
-        }
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    static func cannotStart(_ program: String, _ purpose: String, _ reason: Errno) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "cannot start \(program)\(purpose): \(reason)",
+            advice: "Build or install the daemon beside this program."
+        )
     }
 }

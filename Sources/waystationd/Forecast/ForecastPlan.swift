@@ -129,9 +129,7 @@ struct ForecastPlan: Sendable {
 
     /// The answer with the operation's address, where one with that status begins an operation and does not name it.
     func naming(_ given: HTTPResponse) -> HTTPResponse {
-        guard let rules = route.follow, rules.mayBegin(given.status), !given.status.forbidsContent else {
-            return given
-        }
+        guard let rules = route.follow, rules.mayBegin(given.status) else { return given }
         var answer = given
         var body = rules.settings.when.map { ForecastPlan.body(meeting: $0) } ?? .object([])
         switch rules.settings.location {
@@ -139,7 +137,7 @@ struct ForecastPlan: Sendable {
         case .pointer(let pointer)?: body.put(.string(ForecastPlan.operation), at: pointer.tokens[...])
         case nil: answer.fields.append("Operation-Location", ForecastPlan.operation)
         }
-        guard case .empty = given.body else { return answer }
+        guard case .empty = given.body, !given.status.forbidsContent else { return answer }
         answer.fields.append("Content-Type", "application/json")
         answer.body = .bytes(body.encoded())
         return answer

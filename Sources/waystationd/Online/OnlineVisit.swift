@@ -22,7 +22,7 @@ struct OnlineVisit: Sendable {
     private let transport: LoopTransport
     private let vault: CredentialVault
     private let relay: Relay
-    private let turns = OnlineTurns(Self.atOnce)
+    private let semaphore = TaskSemaphore(Self.atOnce)
 
     /// - Returns: what was seen of each endpoint, within the time limit.
     static func run(_ loaded: LoadedConfiguration, limit: Duration) throws(PosixError) -> [OnlineFinding] {
@@ -95,10 +95,10 @@ struct OnlineVisit: Sendable {
             limits: ResponseLimits(),
             timeLimit: TimeLimit("--timeout", limit)
         )
-        await turns.take()
+        await semaphore.wait()
         let isLate = now >= deadline
         if !isLate { finding.take(await transport.reach(request), shortLife: Self.shortLife) }
-        turns.give()
+        semaphore.signal()
         guard !isLate else {
             finding.add(.unseen(.connect, endpoint.name, limit))
             return finding
@@ -107,13 +107,13 @@ struct OnlineVisit: Sendable {
         let credentials = endpoint.credentials.count
         let rest = await Self.sideBySide(credentials + endpoint.questions.count) { index in
             var finding = OnlineFinding(endpoint)
-            await turns.take()
+            await semaphore.wait()
             finding.add(
                 index < credentials
                     ? await token(of: endpoint.credentials[index])
                     : await answer(to: endpoint.questions[index - credentials])
             )
-            turns.give()
+            semaphore.signal()
             return finding
         }
         for one in rest { for step in one.steps { finding.add(step) } }

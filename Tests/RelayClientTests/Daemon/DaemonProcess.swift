@@ -8,7 +8,7 @@ import Testing
 /// A daemon that a test starts, kills and starts again: the program that the build has made beside the tests.
 final class DaemonProcess: Sendable {
     let folder = TemporaryFolder()
-    private let process = Mutex<pid_t?>(nil)
+    private let process = Mutex<ChildProcess?>(nil)
 
     var socket: String { folder.path + "/jobs.sock" }
 
@@ -33,25 +33,21 @@ final class DaemonProcess: Sendable {
 
     /// Starts it and waits until it serves.
     func start() throws {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        let log = folder.path + "/log"
-        unsafe posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let program = programsFolder + "/waystationd"
-        let words = CStrings([program, "--config", folder.path + "/waystation.json"])
-        let variables = CStrings(["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"])
-        var child = pid_t()
-        let result = unsafe posix_spawn(&child, program, &actions, nil, words.pointers, variables.pointers)
-        try #require(result == 0, "cannot start \(program)")
+        let child = try ChildProcess(
+            program,
+            [program, "--config", folder.path + "/waystation.json"],
+            variables: ["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"],
+            descriptors: [
+                (0, .nothing), (1, .nothing), (2, .file(folder.path + "/log", O_WRONLY | O_CREAT | O_APPEND)),
+            ]
+        )
         process.withLock { $0 = child }
         let client = client
         for _ in 0..<3_000 {
             if (try? client.blockingRequest(.get, "/v1/health/ready"))?.status == 200 { return }
-            let isGone = waitpid(child, nil, WNOHANG) != 0
-            try #require(!isGone, "the daemon ended at once")
+            let status = try child.status()
+            try #require(status == nil, "the daemon ended at once")
             _ = poll(nil, 0, 10)
         }
         Issue.record("the daemon was not ready within thirty seconds")
@@ -61,8 +57,7 @@ final class DaemonProcess: Sendable {
     func kill() {
         process.withLock { process in
             guard let child = process.take() else { return }
-            _ = Glibc.kill(child, SIGKILL)
-            _ = waitpid(child, nil, 0)
+            child.kill()
         }
     }
 }

@@ -33,6 +33,12 @@ struct JobView {
         let (job, answer) = (whole.job, whole.answer)
         var view = outline(job)
         view.take(whole)
+        if job.reason == .following, let look = whole.attempts.last, look.lookUp == .unanswered,
+            let failure = look.failure
+        {
+            let status = failure.status.map { " \($0.rawValue)" } ?? ""
+            view.blocker?.detail += "; a look at it failed with \(failure.kind.rawValue)\(status)"
+        }
         let path = "/v1/jobs/\(id)"
         let hidden = answers ? [] : server.engine.snapshot.settings.redactedHeaders
         if withBodies, !answers {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A number of places that tests take one of: a server has only so many connections.
-final class Places: Sendable {
+/// A counting semaphore for tasks: a number of places, given in the order in which they are asked for.
+package final class TaskSemaphore: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,9 +9,11 @@ final class Places: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ count: Int) { state = Mutex(State(free: count)) }
+    /// With so many places.
+    package init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    func take() async {
+    /// Waits until a place is free, and takes it; a cancelled task waits as any other.
+    package func wait() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free > 0 else {
@@ -25,13 +27,12 @@ final class Places: Sendable {
         }
     }
 
-    func give() {
+    /// Gives a place back, to the task that has waited longest.
+    package func signal() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst()
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
         }
         next?.resume()
     }
