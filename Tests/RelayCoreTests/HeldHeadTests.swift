@@ -127,7 +127,10 @@ struct HeldHeadTests {
         )
     }
 
-    @Test("A break before the first event is a failed attempt, one after it is the caller's to see")
+    @Test(
+        "A break before the first event is a failed attempt, one after it is the caller's to see",
+        .clauses("N-19")
+    )
     func breaks() async throws {
         let got = try await perform(
             body(": c\n\n", "id: 7\n", breaks: true),

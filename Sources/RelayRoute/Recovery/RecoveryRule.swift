@@ -10,7 +10,7 @@ public struct RecoveryRule: Sendable {
     /// Whether a request that the rule answers goes on as a kept job; only of one that responds.
     package var keepsRequest = false
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
 
     package enum Action: Sendable {
         case retry(RetryPolicy)

@@ -1,37 +1,40 @@
-package import RelayBase
-package import RelayJSON
+public import RelayBase
+public import RelayJSON
 
 /// How an operation that an upstream begins, and answers before it is over, is followed to its end.
-package struct Following: Sendable {
+public struct Following: Sendable {
     /// Where an address stands in an answer.
-    package enum Locator: Sendable {
+    public enum Locator: Sendable {
+        /// A field of its head.
         case field(FieldName)
+        /// A text in its JSON content.
         case pointer(JSONPointer)
     }
 
     /// Answers that begin an operation; nil is a 202 that names its address.
-    package var when: SuccessRule?
+    public var when: SuccessRule?
     /// Where its address stands; nil is `Operation-Location`, or else `Location`.
-    package var location: Locator?
+    public var location: Locator?
     /// Answers to a look that say that it is done; nil reads them as they are usual.
-    package var done: SuccessRule?
+    public var done: SuccessRule?
     /// Answers to a look that say that it has failed; likewise.
-    package var failed: SuccessRule?
+    public var failed: SuccessRule?
     /// Where the last answer to a look names the result; nil takes that answer for it.
-    package var result: Locator?
-    /// The shortest wait between two looks.
-    package var interval: Duration = .seconds(2)
-    /// The longest, but for what the upstream asks for.
-    package var maxInterval: Duration = .seconds(30)
-    /// How long a kept job waits for the operation's end.
-    package var timeout: Duration = .seconds(3_600)
+    public var result: Locator?
+    /// The shortest wait between two looks: 10 ms to 1 h.
+    public var interval: Duration = .seconds(2)
+    /// The longest, but for what the upstream asks for: 10 ms to 1 d.
+    public var maxInterval: Duration = .seconds(30)
+    /// How long a kept job waits for the operation's end: 1 s to 30 d; a caller that waits has the time of its request.
+    public var timeout: Duration = .seconds(86_400)
 
     /// Bytes of an address.
     package static let addressLimit = 2_048
     /// The longest wait that an upstream's `Retry-After` brings.
     private static let longestAsked: Duration = .seconds(900)
 
-    package init() {}
+    /// The defaults of every property.
+    public init() {}
 
     /// The wait before the next look at an operation of that age, of which the upstream has `asked` for one.
     ///

@@ -162,7 +162,7 @@ public struct ResponseRules: Sendable, Equatable {
     package var locationPrefix: String?
 
     /// The treatment of answers that stream; nil passes each on as it comes.
-    package var stream: StreamRules?
+    public var stream: StreamRules?
 
     /// The treatment of a 3xx answer with a `Location`.
     public enum Redirects: String, CaseIterable, Sendable {

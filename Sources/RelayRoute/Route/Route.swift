@@ -139,7 +139,7 @@ public struct RoutePolicy: Sendable {
     /// One at most: of a struct in place each copy of a policy would have the parts.
     private var verifications: [Verification] = []
     /// How operations are followed that the upstream begins; nil takes what begins one for its end.
-    package var following: Following? {
+    public var following: Following? {
         get { followings.first }
         set { followings = newValue.map { [$0] } ?? [] }
     }

@@ -39,7 +39,7 @@ public struct BreakerSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
     /// Share of failures among the attempts that are judged at which it opens: above 0, at most 1.
     ///
     /// Nearly nothing has to succeed: a part of the load is shed by the window and the budget.
@@ -75,7 +75,7 @@ public struct RetryBudgetSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
     /// Retries, in percent of the other attempts of the last ten seconds: 0 to 100.
     public var percent = 10
     /// Retries that may be under way however small that share is: 0 to 1,000.
@@ -92,7 +92,7 @@ public struct WindowSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
     /// Where it begins: 1 to 65,535; nil begins with all that the route allows.
     public var initial: Int?
     /// Where it begins anew after an outage: 1 to 65,535.
@@ -112,7 +112,7 @@ public struct ThrottlingSettings: Sendable, Equatable {
     /// no rule retries those; where none of them honours it nothing is held back.
     public var longest: Duration?
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
 
     /// The defaults of every property.
     public init() {}
@@ -127,7 +127,7 @@ public struct RateLimitSettings: Sendable, Equatable {
     /// Attempts that may follow each other at once: 1 to 1,000,000.
     public var burst: Int
     /// Whether it only tells what it would do.
-    package var reports = false
+    public var reports = false
 
     /// So many attempts in each `per`, at most `burst` of them at once.
     public init(maxRequests: Int, per: Duration, burst: Int = 1) {
