@@ -2,6 +2,7 @@ import RelayBase
 import RelayCore
 import RelayEngine
 import RelayInterface
+import RelayJSON
 import RelayJobs
 import RelayRoute
 import Testing
@@ -38,6 +39,46 @@ struct CollectedWordsTests {
         try #require(!text.isEmpty)
         for word in Self.values(in: text) {
             #expect(!Glossary.meanings(of: word).isEmpty, "\(word) of \(path)")
+        }
+    }
+
+    @Test("The states of a breaker have a row each")
+    func breakers() {
+        #expect(Word.all(.breaker).map(\.name) == RouteStanding.Breaker.allCases.map(\.rawValue))
+    }
+
+    /// Words of the interface that mean what they say.
+    private static let plain: Set<String> = [
+        "error", "warning", "application/json", "1.0", "live", "ready", "reloaded", "async", "daemon",
+        "store",
+        "waystationd", "auto", "route", "state", "failure_kind", "send", "wait", "refuse",
+    ]
+
+    @Test("Every word that a document of the interface may have")
+    func documents() throws {
+        let file = try FileBytes.read(path: "\(Self.root)/config/waystation.openapi.json")
+        let schemas = try #require(try JSONValue(parsing: file)["components"]?["schemas"])
+        let words = Self.choices(schemas)
+        #expect(words.count > 150 && words.isSuperset(of: ["unclear", "would_be_open", "too_many"]))
+        for word in words.subtracting(Self.plain).sorted() {
+            #expect(!Glossary.meanings(of: word).isEmpty, "\(word)")
+        }
+        #expect(Glossary.meanings(of: "would_be_opened").isEmpty, "a word that none is would be missed")
+    }
+
+    /// The words of all lists of words in a schema.
+    private static func choices(_ schema: JSONValue) -> Set<String> {
+        switch schema {
+        case .array(let elements): return elements.reduce(into: []) { $0.formUnion(choices($1)) }
+        case .object(let members):
+            return members.reduce(into: []) { words, member in
+                if member.name == "enum" || member.name == "const" {
+                    words.formUnion((member.value.elements + [member.value]).compactMap(\.text))
+                } else {
+                    words.formUnion(choices(member.value))
+                }
+            }
+        default: return []
         }
     }
 

@@ -86,6 +86,7 @@ class Closed(DurableTest):
             listed = ask(relay.control, "GET", f"/v1/jobs?{query}").json()["jobs"]
             self.assertEqual([each["id"] for each in listed], found, query)
         self.assertIn("The route is closed, as planned (closed)", self.say(relay, "explain", job))
+        self.assertRegex(self.say(relay, "resume", "r"), r"stays closed until [0-9:]{8} \(planned window\)")
         for words in ("routes", "r"), ("limits", "r"), ("routes",):
             self.assertIn("closed until", self.say(relay, *words))
         self.assertIn("The route is closed at this time, as planned", self.say(None, "explain", "route_closed"))

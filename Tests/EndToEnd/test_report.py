@@ -59,6 +59,14 @@ class Report(DurableTest):
         for words in ("routes", "told"), ("limits", "told"):
             self.assertIn("circuit_breaker would have acted 4 times", self.say(relay, *words))
         relay.errors.wait("its circuit breaker would be open (mode report)")
+        # Nothing is held back for the one that tells, and nobody is told so.
+        troubles = {each["routes"][0]: each for each in ask(relay.control, "GET", "/v1/troubles").json()["troubles"]
+                    if len(each["routes"]) == 1}
+        self.assertEqual({each["name"]: each.get("reports_only") for each in relay.status()["routes"]},
+                         {"told": ["circuit_breaker"], "acts": None})
+        self.assertIn("Route told reports only: circuit_breaker", self.say(relay, "status"))
+        for trouble in troubles.values():
+            self.assertNotEqual("fail at once" in trouble["relay"], trouble["routes"] == ["told"], trouble)
         # An operator's word counts all the same.
         self.say(relay, "breaker", "told", "open")
         self.assert_problem(relay.ask("GET", "/r/told/told"), 503, "breaker_open")

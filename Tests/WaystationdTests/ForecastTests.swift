@@ -99,7 +99,7 @@ struct ForecastTests {
                 let imagined = series[min(state.index, series.count - 1)]
                 state.index += 1
                 switch imagined.end {
-                case .good: return .answer(200, ["Content-Type": "application/json"], "{}")
+                case .good, .word: return .answer(200, ["Content-Type": "application/json"], "{}")
                 case .answer(let status, let fields, _):
                     return .answer(status, ScriptedFields(fields.map { ($0.name, $0.value) }))
                 case .failure(.httpResponseTimeout):

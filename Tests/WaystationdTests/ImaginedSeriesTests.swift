@@ -47,11 +47,11 @@ struct ImaginedSeriesTests {
     @Test(
         "refuses what says nothing",
         arguments: [
-            ([], "what becomes of the attempts?"), (["teapot"], "\"teapot\" is no status"),
-            (["timeuot"], "did you mean timeout?"), (["199"], "\"199\" is no status"),
+            ([], "what becomes of the attempts?"), (["ok", "teapot"], "word 2, \"teapot\": no status"),
+            (["timeuot"], "did you mean timeout?"), (["199"], "word 1, \"199\": no status"),
             (["503x0"], "x needs a number from 1 to 1000"),
-            (["503x*", "ok"], "nothing comes after 503x*: ok"),
-            (["503,in=soon"], "behind the comma"), (["refused,in=2s"], "says nothing to refused"),
+            (["503x*", "ok"], "word 2, \"ok\": nothing comes after 503x*"),
+            (["503,in=soon"], "behind the comma"), (["refused,in=2s"], "\"in=2s\" says nothing to it"),
             (["@none"], "no none"), (["token:401x*"], "have an end"),
             (["503x1000", "ok"], "1000 attempts at most"),
         ]

@@ -22,7 +22,7 @@ _waystation_options() {
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
         'check') echo '--strict --worst --online --timeout --output -o --socket --help' ;;
-        'what-if') echo '--config -c --method -X --body --key --durable --output -o --help' ;;
+        'what-if') echo '--config -c --method -X --body --key --durable --at --output -o --socket --help' ;;
         'rehearse') echo '--where --records --save --output -o --utc --socket --help' ;;
         'reload') echo '--output -o --socket --help' ;;
         'constrained') echo '--output -o --socket --help' ;;
@@ -148,9 +148,11 @@ _waystation_spec() {
         'what-if --config' | 'what-if -c') spec='file' ;;
         'what-if --method' | 'what-if -X') spec='nothing' ;;
         'what-if --body') spec='file' ;;
+        'what-if --at') spec='nothing' ;;
         'what-if --output' | 'what-if -o') spec='words table json' ;;
+        'what-if --socket') spec='file' ;;
         'what-if 1') spec='asked routes' ;;
-        'what-if 2') spec='words ok timeout refused reset dns tls unreachable 401 429 500 503' ;;
+        'what-if 2') spec='words ok timeout refused reset dns tls unreachable 401 429 500 503 found absent running done failed' ;;
         'rehearse --where') spec='nothing' ;;
         'rehearse --records') spec='file' ;;
         'rehearse --save') spec='file' ;;

@@ -41,7 +41,7 @@ function __waystation_takes
             return 0
         case 'check --timeout' 'check --output' 'check -o' 'check --socket'
             return 0
-        case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --body' 'what-if --output' 'what-if -o'
+        case 'what-if --config' 'what-if -c' 'what-if --method' 'what-if -X' 'what-if --body' 'what-if --at' 'what-if --output' 'what-if -o' 'what-if --socket'
             return 0
         case 'rehearse --where' 'rehearse --records' 'rehearse --save' 'rehearse --output' 'rehearse -o' 'rehearse --socket'
             return 0
@@ -301,13 +301,15 @@ complete -c waystation -n "__waystation_at check" -l timeout -x -d 'with --onlin
 complete -c waystation -n "__waystation_at check" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
 complete -c waystation -n "__waystation_at check" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at what-if 1' -k -a '(__waystation_ask routes)'
-complete -c waystation -n '__waystation_at what-if 2' -a 'ok timeout refused reset dns tls unreachable 401 429 500 503'
+complete -c waystation -n '__waystation_at what-if 2' -a 'ok timeout refused reset dns tls unreachable 401 429 500 503 found absent running done failed'
 complete -c waystation -n "__waystation_at what-if" -s c -l config -r -F -d 'the configuration; /etc/waystation/waystation.json'
-complete -c waystation -n "__waystation_at what-if" -s X -l method -x -d 'the method; GET, and POST of a kept job or with a body'
+complete -c waystation -n "__waystation_at what-if" -s X -l method -x -d 'the method; GET, and POST of a kept job, with a body or with verify'
 complete -c waystation -n "__waystation_at what-if" -l body -r -F -d 'the request\'s content, for a route that looks into it'
 complete -c waystation -n "__waystation_at what-if" -l key -d 'the request has an idempotency key'
 complete -c waystation -n "__waystation_at what-if" -l durable -d 'the request is kept, and delivered from there'
+complete -c waystation -n "__waystation_at what-if" -l at -x -d 'when it begins, such as 2027-01-31T08:00:00Z; now'
 complete -c waystation -n "__waystation_at what-if" -s o -l output -x -a 'table json' -d 'how to print; json is the API\'s own object'
+complete -c waystation -n "__waystation_at what-if" -l socket -r -F -d 'the daemon\'s control socket (WAYSTATION_CONTROL_SOCKET)'
 complete -c waystation -n '__waystation_at rehearse 1' -F
 complete -c waystation -n "__waystation_at rehearse" -l where -x -d 'which jobs; state=dead'
 complete -c waystation -n "__waystation_at rehearse" -l records -r -F -d 'documents of jobs in place of the daemon\'s; - is standard input'

@@ -103,6 +103,17 @@ package struct ClosedTimes: Sendable, Equatable {
         end(at: moment) ?? windows.compactMap { $0.begin(after: moment) }.min()
     }
 
+    /// The longest time for which it is closed in the year from that second since 1970 on, as far as that is known.
+    package func longest(from moment: Int64) -> Duration {
+        var (longest, now) = (Int64(0), moment)
+        while now < moment + 366 * 86_400 {
+            if let end = end(at: now) { (longest, now) = (max(longest, end - now), end) }
+            guard let next = change(after: now) else { break }
+            now = next
+        }
+        return .seconds(longest)
+    }
+
     /// Whether its days of the week leave no time open, as seen from that second since 1970.
     package func neverOpens(from moment: Int64) -> Bool {
         let weekly = windows.filter { if case .weekdays = $0.days { true } else { false } }

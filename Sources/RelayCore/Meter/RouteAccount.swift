@@ -101,9 +101,7 @@ package struct RouteAccount: Sendable {
 
     /// How often each rule and each part that only tells would have acted, those that have not included.
     package func wouldHave(_ route: Route) -> [(name: String, count: UInt64)] {
-        let parts = TrafficParts.names.filter { route.reporting.contains($0.part) }.map(\.name)
-        let rules = route.deliveryRules.filter(\.reports).map(\.name)
-        return (parts + rules).map { ($0, wouldHave[$0] ?? 0) }
+        route.reported.map { ($0, wouldHave[$0] ?? 0) }
     }
 
     private mutating func note(_ failure: Failure, of attempt: Attempt) {
@@ -128,5 +126,13 @@ package struct RouteAccount: Sendable {
     private static func count<Name>(_ name: Name, in counts: inout [Name: UInt64]) {
         guard counts[name] != nil || counts.count < nameLimit else { return }
         counts[name, default: 0] += 1
+    }
+}
+
+extension Route {
+    /// The names of the parts of its traffic and of the rules that only tell what they would do.
+    package var reported: [String] {
+        let parts = TrafficParts.names.filter { reporting.contains($0.part) }.map(\.name)
+        return parts + deliveryRules.filter(\.reports).map(\.name)
     }
 }

@@ -11,6 +11,8 @@ package struct RouteFacts: Sendable {
         /// Where it is, for messages.
         package var origin: String
         package var breaker = RouteStanding.Breaker.closed
+        /// Whether the breaker only tells what it would do.
+        package var isReported = false
         package var since: Int64?
         package var until: Int64?
         /// Whether the last attempt failed.

@@ -53,6 +53,8 @@ package struct Trouble: Sendable {
     package var crowd: (user: UInt32, count: Int)?
     package private(set) var routes: [String: Int] = [:]
     package private(set) var upstreams: Set<String> = []
+    /// Upstreams whose breaker only tells what it would do, and the others.
+    private var (reported, acting) = (0, 0)
     private var counts: [FailureCount.Name: UInt64] = [:]
     private var latest: [FailureCount.Name: LastFailure] = [:]
 
@@ -85,6 +87,7 @@ package struct Trouble: Sendable {
         failuresPerMinute += failures
         guard let upstream else { return }
         upstreams.insert(upstream.name)
+        if upstream.isReported { reported += 1 } else { acting += 1 }
         for failure in upstream.failures { counts[failure.name, default: 0] += failure.count }
         if let last = upstream.last { note(last) }
     }
@@ -107,6 +110,7 @@ package struct Trouble: Sendable {
         if let more = other.count { count = (count ?? 0) + more }
         routes.merge(other.routes, uniquingKeysWith: +)
         upstreams.formUnion(other.upstreams)
+        (reported, acting) = (reported + other.reported, acting + other.acting)
         counts.merge(other.counts, uniquingKeysWith: +)
         for last in other.latest.values { note(last) }
     }
@@ -146,6 +150,17 @@ extension Trouble {
     /// The same for the same thing that is wrong, as long as it is.
     package var id: String {
         kind.name + (subjectName.map { "/\($0)" } ?? "") + (more.isEmpty ? "" : "/\(more)")
+    }
+
+    /// The measures that the relay takes.
+    package var relay: String {
+        guard reported > 0, [.upstreamFailing, .upstreamUnreachable].contains(kind) else { return kind.relay }
+        if acting == 0 {
+            return
+                "It tries again as the route's rules say; the breaker only tells what it would do (mode report), and"
+                + " holds nothing back."
+        }
+        return kind.relay + " A breaker whose mode is report only tells."
     }
 
     package var subjectName: String? {

@@ -82,9 +82,10 @@ extension RouteFacts {
         upstreams = zip(entry.route.policy.upstreams, standing.upstreams).map { configured, standing in
             var upstream = Upstream(configured.name, configured.origin.text)
             upstream.breaker = standing.breaker
-            (upstream.since, upstream.until) = (
-                moment(standing.since), moment(standing.until ?? standing.heldUntil)
-            )
+            upstream.isReported = entry.route.reporting.contains(.breaker)
+            // A breaker that only tells has nothing wait for its probe.
+            let probe = standing.breaker == .wouldBeOpen ? nil : standing.until
+            (upstream.since, upstream.until) = (moment(standing.since), moment(probe ?? standing.heldUntil))
             upstream.isFailing = standing.counts.map { $0.failedInARow > 0 } ?? false
             upstream.isSpared = standing.heldUntil != nil || !standing.holds.isEmpty || standing.rate != nil
             upstream.last = account.lastFailures[configured.name]

@@ -26,6 +26,12 @@ extension Word {
         case .rule: table(kind, rules)
         case .jobAction: words(kind, JobAction.self, \.meaning)
         case .role: words(kind, Role.self, \.meaning)
+        case .lookUp: words(kind, LookUp.self, \.meaning)
+        case .cause: words(kind, FailureCause.self, \.meaning)
+        case .breaker: table(kind, breakerStates)
+        case .run: table(kind, runStates)
+        case .delivery: table(kind, deliveries)
+        case .ordinaryPath: ordinaryPaths
         case .group: groups
         case .event: EventKind.allCases.map { Word($0) }
         case .fault, .key: []

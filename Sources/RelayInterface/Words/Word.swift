@@ -84,6 +84,12 @@ extension Word {
         case rule = "rule of the relay's own"
         case jobAction = "action on jobs"
         case role = "role of a listener"
+        case lookUp = "answer to a question"
+        case cause = "cause of a failure"
+        case breaker = "state of a breaker"
+        case run = "state of a run"
+        case delivery = "mode of delivery"
+        case ordinaryPath = "reason of the ordinary path"
         case group = "group of failure kinds"
         case event
         case fault = "fault of a message"

@@ -167,6 +167,11 @@ extension StatusReport: Document {
         RouteSituation.condition(RouteSituation.conditions) + [
             .optional("pause_reason") { $0.pause?.reason },
             .optional("paused_by", .named("Principal")) { $0.pause?.by },
+            .optional(
+                "reports_only",
+                .list(.text),
+                "Parts of its traffic and rules whose mode is report: they tell what they would do, and do nothing."
+            ) { $0.entry?.route.reported.unlessEmpty },
             .required("queued") { $0.jobs.unfinished($0.name) },
             .required("held") { $0.jobs.count(.held, of: $0.name) },
             .required("dead") { $0.jobs.count(.dead, of: $0.name) },

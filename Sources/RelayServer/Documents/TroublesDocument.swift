@@ -95,7 +95,7 @@ extension Trouble: Document {
             ]
         ),
         .required("cause") { $0.cause },
-        .required("relay", .text, "The measures that the relay takes.") { $0.kind.relay },
+        .required("relay", .text, "The measures that the relay takes.") { $0.relay },
         .required("remedy") { $0.remedy },
         .required("failures_per_minute", .count, "Requests of callers.") { $0.failuresPerMinute },
         .required("waiting", .count, "Kept jobs that are neither over nor on hold.") { $0.waiting },

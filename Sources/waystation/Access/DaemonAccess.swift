@@ -70,7 +70,7 @@ struct DaemonAccess {
     func document(_ method: Method, _ target: String) throws(CommandFailure) -> (bytes: [UInt8], JSONValue) {
         let response = try request(method, target)
         guard response.status.class == .success else { throw CommandFailure(response) }
-        return (response.body, try DaemonAccess.parse(response))
+        return UpstreamTexts.told(response.body, try DaemonAccess.parse(response))
     }
 
     static func parse(_ response: RelayResponse) throws(CommandFailure) -> JSONValue {

@@ -82,7 +82,7 @@ private func goOnline(_ arguments: Arguments, _ format: OutputFormat) throws(Com
         guard named != "-" else { throw .usage("--online takes a file by its name", of: arguments.command) }
         file = named
     } else {
-        file = try fileOfDaemon(arguments, format == .json ? .error : .standard)
+        file = try DaemonFile.ofOnlineCheck(arguments, format == .json ? .error : .standard)
     }
     var words = ["--check", file, "--online", "-o", format == .json ? "json" : "text"]
     if arguments.has("strict") { words.append("--strict") }
@@ -90,47 +90,6 @@ private func goOnline(_ arguments: Arguments, _ format: OutputFormat) throws(Com
         words += ["--timeout", text]
     }
     try DaemonProgram.become(words)
-}
-
-/// The file of the daemon that runs, with the credentials of the system's service where that is it; the usual file
-/// where none runs.
-///
-/// Another user's daemon could have its caller, root for example, read any file and send secrets anywhere.
-private func fileOfDaemon(_ arguments: Arguments, _ notes: Output) throws(CommandFailure) -> String {
-    let socket = DaemonSockets(arguments).control
-    let peer = SocketOwner.peer(of: socket)
-    if let peer, !SocketOwner.isTrusted(peer) {
-        throw unnamed("the daemon at \(safe(socket)) is user \(SocketOwner.userName(peer))'s")
-    }
-    let status: JSONValue
-    do throws(CommandFailure) {
-        (_, status) = try DaemonAccess.control(arguments).document(.get, "/v1/status")
-    } catch {
-        let isNamed = arguments.has("socket") || environment("WAYSTATION_CONTROL_SOCKET") != nil
-        guard error.code == .notReachable, !isNamed else { throw error }
-        notes.write("note: no daemon runs here; \(defaultConfiguration) is looked at\n")
-        return defaultConfiguration
-    }
-    guard let file = status["config"]?["file"]?.text else {
-        throw CommandFailure(.failed, "the daemon does not say which file it has read")
-    }
-    guard file.hasPrefix("/") else {
-        throw unnamed("the daemon has read \(safe(file)), from a directory that it does not tell")
-    }
-    guard SocketOwner.isTrusted(file: file) else {
-        throw unnamed("\(safe(file)), which the daemon has read, may be written by others than you and root")
-    }
-    notes.write("note: \(safe(file)) is looked at as it is now, from here and not by the daemon\n")
-    // Only root makes sockets there, and the secrets are for that service's file alone.
-    let credentials = "/run/credentials/waystationd.service"
-    if socket == DaemonSockets.usualControl, peer == 0, unsafe access(credentials, R_OK) == 0 {
-        unsafe _ = setenv("CREDENTIALS_DIRECTORY", credentials, 0)
-    }
-    return file
-}
-
-private func unnamed(_ reason: String) -> CommandFailure {
-    CommandFailure(.notAllowed, reason, advice: "Name the file: waystation check --online FILE")
 }
 
 /// Shows the worst that routes come to; where nobody has asked for it, a daemon's program that is not there is no fault.

@@ -35,6 +35,7 @@ struct StatusText {
         if more > 0 { text += "\n" + filled("and \(more) more, which waystation ui shows", indent: 0) }
         let routes = status["routes"]?.elements ?? []
         text += "\n" + table(of: routes).text { output.styled($0, .bold) }
+        text += reporting(routes)
         let credentials = status["credentials"]?.elements ?? []
         if !credentials.isEmpty {
             text += "\n" + table(ofCredentials: credentials).text { output.styled($0, .bold) }
@@ -172,6 +173,20 @@ struct StatusText {
             table.add([name.count <= room ? name : String(name.prefix(room - 1)) + "…"] + cells)
         }
         return table
+    }
+
+    /// The routes of which something only tells what it would do.
+    private func reporting(_ routes: [JSONValue]) -> String {
+        let told = routes.compactMap { route -> String? in
+            let parts = (route["reports_only"]?.elements ?? []).compactMap(\.text)
+            guard !parts.isEmpty else { return nil }
+            let names = parts.map(safe).joined(separator: ", ")
+            return "Route \(safe(route["name"]?.text ?? "?")) reports only: \(names)"
+        }
+        guard !told.isEmpty else { return "" }
+        let more = told.count - StatusText.most
+        let lines = told.prefix(StatusText.most) + (more > 0 ? ["and \(more) more routes"] : [])
+        return "\n" + lines.map { filled($0, indent: 0) }.joined()
     }
 
     private func table(ofCredentials credentials: [JSONValue]) -> TextTable {

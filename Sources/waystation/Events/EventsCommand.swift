@@ -108,9 +108,10 @@ struct EventPrinter {
                 throw daemon.failure(error)
             }
             for line in complete {
-                guard let event = try? JSONValue(parsing: line) else {
+                guard let read = try? JSONValue(parsing: line) else {
                     throw CommandFailure(.failed, "an event of the daemon is no valid JSON")
                 }
+                let (line, event) = UpstreamTexts.told(line, read)
                 if let id = event["id"]?.text { last = id }
                 guard event["type"]?.text != EventKind.heartbeat.type else { continue }
                 let text = style.format == .json || style.format == .ndjson ? line + [0x0A] : text(of: event)

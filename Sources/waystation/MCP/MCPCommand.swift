@@ -8,9 +8,10 @@ extension Command {
         details: """
             Speaks the Model Context Protocol (2024-11-05, 2025-03-26 and 2025-06-18) on standard input and output,
             for a program that starts it. The tools only read: status, explain, dead, shape, what-if and events say
-            what the commands of those names say to who runs them, to this user and no more. A call that has no
-            answer within a minute is ended, and so is one under way when this program ends. An agent's
-            configuration needs the command and its arguments:
+            what the commands of those names say to who runs them, to this user and no more. Texts that upstreams
+            wrote stand only in the member "untrusted" of an answer. A call that has no answer within a minute is
+            ended, and so is one under way when this program ends. An agent's configuration needs the command and
+            its arguments:
 
             "waystation": { "command": "waystation", "args": ["mcp"] }
 

@@ -80,7 +80,8 @@ struct Tool: Sendable {
                     kind: .texts,
                     summary: """
                         outcomes in order: a status such as 503, ok, timeout, refused, reset, dns, tls, unreachable, a \
-                        kind of failure, token:401; 503x3 repeats; 429,retry-after=2m and ok,in=2s say more
+                        kind of failure, token:401, found or absent (verify), running, done or failed (follow); 503x3 \
+                        repeats; 429,retry-after=2m and ok,in=2s say more
                         """,
                     isRequired: true
                 ),
@@ -92,6 +93,11 @@ struct Tool: Sendable {
                     summary: "the request is kept, and delivered from there"
                 ),
                 ToolParameter(name: "body", kind: .document, summary: "the request's content"),
+                ToolParameter(
+                    name: "at",
+                    kind: .text,
+                    summary: "when it begins, as 2027-01-31T08:00:00Z; now"
+                ),
             ]
         ) { values throws(ToolFault) in
             let failures = values["failures"] ?? []
@@ -100,7 +106,9 @@ struct Tool: Sendable {
                 !failures.contains(where: { $0.utf8.contains { $0 == 0x40 || $0 == 0x2F } })
             else { throw ToolFault("failures is a list of outcomes such as 503, and none is a file") }
             let flags = ["key", "durable"].filter { values[$0]?.isEmpty == false }.map { "--\($0)" }
-            return Tool.options(["method", "body"], values) + flags + ["--", values["route"]?.first ?? ""]
+            return Tool.options(["method", "body", "at"], values) + flags + [
+                "--", values["route"]?.first ?? "",
+            ]
                 + failures
         },
         Tool(

@@ -1,3 +1,4 @@
+import Glibc
 import RelayPosix
 
 /// Runs a tool's command as this program of its own, so that it says what it says to a person.
@@ -7,8 +8,8 @@ struct ToolRun {
     /// Of what-if.
     let configuration: String?
 
-    /// Bytes of an answer, and seconds until then.
-    private static let longest = 200_000
+    /// Bytes that are read of what a command says, and seconds until it has said it.
+    private static let longest = 8 * 1_048_576
     private static let timeLimit = 60
 
     func callAsFunction(_ call: Tool.Call) -> AgentSession.Told {
@@ -23,36 +24,52 @@ struct ToolRun {
         words += call.words.dropFirst()
         let output = try TemporaryFile()
         let errors = try TemporaryFile()
+        let upstreams = try TemporaryFile()
         let lifeline = try Lifeline()
-        let process = try start(words, output.descriptor, errors.descriptor, lifeline.itsEnd)
+        // None of the command's numbers is one of this process that is still to be handed on.
+        let spare = fcntl(upstreams.descriptor, F_DUPFD_CLOEXEC, Lifeline.descriptor + 1)
+        defer { close(spare) }
+        let process = try start(
+            words,
+            [
+                (STDIN_FILENO, .nothing), (STDOUT_FILENO, .copy(output.descriptor)),
+                (STDERR_FILENO, .copy(errors.descriptor)), (Lifeline.descriptor, .copy(lifeline.itsEnd)),
+                (UpstreamTexts.descriptor, .copy(spare)),
+            ]
+        )
         lifeline.tie(process.id)
         let status = try wait(for: process)
         _ = consume lifeline
-        let said = errors.content(limit: Self.longest).bytes
+        let said = String(decoding: errors.content(limit: Self.longest).bytes, as: UTF8.self)
+        let untrusted = UntrustedMember(lines: upstreams.content(limit: Self.longest).bytes)
         guard status == 0 else {
-            let text = String(decoding: said, as: UTF8.self)
-            return AgentSession.Told(text: text.isEmpty ? "status \(status)" : text, isError: true)
+            let text = AnswerLimit.beginning(said.isEmpty ? "status \(status)" : said).0
+            return AgentSession.Told(text: text, untrusted: untrusted.object, isError: true)
         }
-        var (bytes, isCut) = output.content(limit: .max)
-        if let lines = call.lines {
-            if bytes.isEmpty { bytes = Array("no events\n".utf8) }
-            bytes = bytes.lastLines(lines)
+        return AgentSession.Told(text: text(of: call, output, said), untrusted: untrusted.object)
+    }
+
+    /// All that a command has said, as far as there is room for it.
+    private func text(of call: Tool.Call, _ output: borrowing TemporaryFile, _ said: String) -> String {
+        guard let lines = call.lines else {
+            let (bytes, isCut) = output.content(limit: Self.longest)
+            let (text, isWhole) = AnswerLimit.beginning(String(decoding: bytes, as: UTF8.self) + said)
+            return isWhole && !isCut ? text : text + "\n[the rest is left out: ask for less]\n"
         }
-        if bytes.count > Self.longest { (bytes, isCut) = (Array(bytes.prefix(Self.longest)), true) }
-        var text = String(decoding: bytes, as: UTF8.self)
-        if isCut { text += "\n[the rest is left out: ask for less]\n" }
-        return AgentSession.Told(text: text + String(decoding: said, as: UTF8.self))
+        // The newest stand last.
+        let bytes = output.content(limit: .max).bytes.lastLines(lines)
+        guard !bytes.isEmpty else { return "no events\n" + said }
+        let (text, isWhole) = AnswerLimit.lastLines(String(decoding: bytes, as: UTF8.self) + said)
+        return isWhole ? text : "[older ones are left out: ask for less]\n" + text
     }
 
     private func start(
         _ words: [String],
-        _ output: Int32,
-        _ errors: Int32,
-        _ lifeline: Int32
+        _ descriptors: [(Int32, ChildProcess.Descriptor)]
     ) throws(CommandFailure) -> ChildProcess {
         let sockets = ["WAYSTATION_CONTROL_SOCKET", "WAYSTATION_SOCKET"]
         let variables =
-            ["COLUMNS=160", "NO_COLOR=1"]
+            ["COLUMNS=160", "NO_COLOR=1", "\(UpstreamTexts.variable)=1"]
             + ["PATH", "TZ"].compactMap { name in environment(name).map { "\(name)=\($0)" } }
             + sockets.compactMap { name in (socket ?? environment(name)).map { "\(name)=\($0)" } }
         do throws(PosixError) {
@@ -60,10 +77,7 @@ struct ToolRun {
                 "/proc/self/exe",
                 words,
                 variables: variables,
-                descriptors: [
-                    (0, .nothing), (1, .copy(output)), (2, .copy(errors)),
-                    (Lifeline.descriptor, .copy(lifeline)),
-                ]
+                descriptors: descriptors
             )
         } catch { throw CommandFailure(.failed, "cannot run the command: \(error.errno)") }
     }

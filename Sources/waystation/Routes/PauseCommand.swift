@@ -30,12 +30,16 @@ extension Command {
         "resume",
         "ROUTE [-o table|json]",
         "Lets a paused route go on, with the jobs that waited for it.",
+        details: """
+            A planned window (closed) stays as it is, and is told: a configuration without it opens the route.
+
+            """,
         operands: [.asked([.routes])],
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)
         let target = "/v1/routes/\(percentEncoded(route))/resume"
-        return try changeRoute(arguments, .post, target, []) { $0.pause ?? "goes on" }
+        return try changeRoute(arguments, .post, target, []) { $0.pause ?? $0.afterResume }
     }
 }
 

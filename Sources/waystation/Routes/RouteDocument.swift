@@ -37,6 +37,13 @@ struct RouteDocument {
         json["closed_until"]?.text.map { "closed until \(moments.short($0)), as planned" }
     }
 
+    /// `goes on`, or in a planned window until when it stays closed all the same.
+    var afterResume: String {
+        guard let until = json["closed_until"]?.text else { return "goes on" }
+        return
+            "paused no more; it stays closed until \(moments.short(until)) (planned window), which resume does not open"
+    }
+
     /// `eu breaker open, probed at 15:40:00; us closed`; nil where nothing is known.
     var upstreams: String? {
         let list = json["upstreams"]?.elements ?? []

@@ -16,7 +16,9 @@ struct ForecastText {
         if isKept { title.append("kept") }
         title.append(words.joined(separator: " "))
         var text = output.styled(title.joined(separator: " · "), .bold) + "\n"
-        let (shortest, longest) = (ForecastCourse(json["shortest"]), ForecastCourse(json["longest"]))
+        let closed = json["closed_until"]?.text.map(safe)
+        let shortest = ForecastCourse(json["shortest"], closedUntil: closed)
+        let longest = ForecastCourse(json["longest"], closedUntil: closed)
         if json["one_course"] == .bool(true) {
             text += shortest.text(to: longest, output)
         } else {
@@ -36,9 +38,12 @@ struct ForecastCourse {
     private let request: Job?
     /// The kept job, as its own would.
     private let job: Job?
+    /// The end of the planned window in which it begins.
+    private let closedUntil: String?
 
-    init(_ json: JSONValue?) {
+    init(_ json: JSONValue?, closedUntil: String?) {
         self.json = json
+        self.closedUntil = closedUntil
         request = json?["request"].flatMap(Job.init)
         job = json?["job"].flatMap(Job.init)
     }
@@ -75,6 +80,9 @@ struct ForecastCourse {
             add(clock(0, nil), "the caller gets 202 as soon as the job is on disk")
         }
         if let job {
+            if let closedUntil {
+                add("", "the route is closed until \(closedUntil), as planned: the job waits")
+            }
             for (index, attempt) in job.attempts.enumerated().dropFirst(asked.count) {
                 add(attempt, other?.job?.attempts.at(index))
             }

@@ -44,6 +44,19 @@ struct WorstCaseText {
             all +=
                 "Looks at operations (follow) come on top: they are no attempts, and no upstream that is down begins one.\n"
         }
+        let closed = routes.compactMap { route in
+            route["closed_up_to_ms"]?.double.map {
+                "\(DurationText.short(milliseconds: $0)) (\(safe(route["route"]?.text ?? "")))"
+            }
+        }
+        if !closed.isEmpty {
+            all += TextFill.lines(
+                "Planned windows (closed) come on top of a kept job's time: up to \(closed.joined(separator: ", ")).",
+                columns: 118,
+                indent: 0,
+                hanging: 2
+            )
+        }
         return left == 0
             ? all : all + "(\(left) more routes not looked at: each can be asked with what-if)\n"
     }

@@ -11,7 +11,11 @@ enum Glossary {
 
     static func words(_ kind: Word.Kind) -> [Word] { kind == .fault ? faults : Word.all(kind) }
 
-    /// The meanings of a word; some words have more than one, and a key of the configuration yields to another meaning.
+    /// Kinds of plain words, which keys of the configuration have for names too.
+    private static let plain: [Word.Kind] = [.lookUp, .cause, .breaker, .run, .delivery, .ordinaryPath]
+
+    /// The meanings of a word; some words have more than one, and a key of the configuration yields to another meaning, but
+    /// to that of a plain word.
     ///
     /// Case, hyphens and blanks make no difference.
     static func meanings(of word: String) -> [Word] {
@@ -22,7 +26,7 @@ enum Glossary {
         // Events have this prefix in the types of CloudEvents.
         if plain.hasPrefix("waystation.") { plain.removeFirst("waystation.".count) }
         let known = words.filter { folded($0.name) == plain }
-        return known.isEmpty ? keys(plain) : known
+        return known.allSatisfy { Self.plain.contains($0.kind) } ? known + keys(plain) : known
     }
 
     /// The word or key that is closest by spelling.

@@ -60,7 +60,7 @@ enum WhatIfCommand {
         _ order: JSONValue,
         _ configuration: Configuration
     ) throws(Fault) -> [UInt8] {
-        let wall = SystemClock.wall() / 1_000_000
+        let wall = integer(order["at"]) ?? SystemClock.wall() / 1_000_000
         guard let name = text(order["route"]) else {
             return worstCases(configuration, wall)
         }
@@ -75,7 +75,8 @@ enum WhatIfCommand {
         do throws(ImaginedSeries.Fault) {
             let series = try ImaginedSeries(words) { (path) throws(ImaginedSeries.Fault) in try content(path)
             }
-            plan = ForecastPlan(route, series, of: configuration, wall: wall)
+            plan = ForecastPlan(route, series, of: configuration, wall: wall, keepsWindows: true)
+            try checkWords(of: series, for: plan)
         } catch { throw Fault(message: error.message) }
         if case .bool(true)? = order["durable"] {
             (plan.isKept, plan.method) = (true, .post)
@@ -89,12 +90,46 @@ enum WhatIfCommand {
             }
             plan.method = .post
         }
-        if let method = text(order["method"]) { plan.method = Method(rawValue: method) }
+        if let method = text(order["method"]) {
+            guard !method.isEmpty, method.utf8.allSatisfy(isTokenByte) else {
+                throw Fault(message: "\"\(method)\" is no method")
+            }
+            plan.method = Method(rawValue: method)
+        }
         if case .bool(true)? = order["key"] { plan.isKeyed = true }
         guard let forecast = Forecast(plan) else {
             throw Fault(message: "the route waits for what no series can give it")
         }
+        if let word = forecast.misplaced { throw Fault(message: misplaced(word)) }
         return forecast.document
+    }
+
+    /// Refuses words of an upstream that the route never asks for.
+    private static func checkWords(
+        of series: ImaginedSeries,
+        for plan: ForecastPlan
+    ) throws(ImaginedSeries.Fault) {
+        for imagined in series.attempts {
+            guard case .word(let word) = imagined.end, plan.answer(word) == nil else { continue }
+            let key = LookUp.ofRequests.contains(word) ? "verify" : "follow"
+            throw ImaginedSeries.Fault(
+                message:
+                    "word \(imagined.position), \"\(imagined.word)\": it answers what a route with \(key) asks, and"
+                    + " \(plan.route.name) has no \(key)"
+            )
+        }
+    }
+
+    /// The place of a word that met what did not ask for it, and what does.
+    private static func misplaced(_ imagined: Imagined) -> String {
+        let place = "word \(imagined.position), \"\(imagined.word)\""
+        guard case .word(let word) = imagined.end, LookUp.ofRequests.contains(word) else {
+            return
+                "\(place): it answers a look at an operation (follow), which a 202 begins, and meets no look here"
+        }
+        return
+            "\(place): it answers a question (verify), which an attempt brings about that may have been carried"
+            + " out, and meets no question here"
     }
 
     /// Of the routes in their order, as many as there is time for.
@@ -109,7 +144,7 @@ enum WhatIfCommand {
                     continue
                 }
                 let plan = ForecastPlan(route, ImaginedSeries([.good]), of: configuration, wall: wall)
-                list.object { WorstCase(plan).write(into: &$0) }
+                list.object { WorstCase(plan, route.policy.closed).write(into: &$0) }
             }
         }
         json.member("left", left)
@@ -118,6 +153,10 @@ enum WhatIfCommand {
 
     private static func text(_ value: JSONValue?) -> String? {
         if case .string(let text)? = value { text } else { nil }
+    }
+
+    private static func integer(_ value: JSONValue?) -> Int64? {
+        if case .number(let number)? = value { number.int64 } else { nil }
     }
 
     private static func content(_ path: String) throws(ImaginedSeries.Fault) -> [UInt8] {

@@ -23,14 +23,24 @@ final class Forecast: Sendable {
         /// Whether there were more attempts than the series has words.
         let isBeyond: Bool
         let lookedUp: ImaginedWorld.LookedUp
+        /// How often an operation was looked at.
+        let looks: Int
+        /// A word of the series that met what did not ask for it.
+        let misplaced: Imagined?
 
         init(_ world: ImaginedWorld, _ caller: CallerAnswer?, _ report: JobReport?, _ job: ImaginedJob?) {
             (self.caller, self.report, self.job) = (caller, report, job)
             (tokens, isBeyond, lookedUp) = (world.tokensAsked, world.isBeyond, world.lookedUp)
+            (looks, misplaced) = (world.looks, world.misplaced)
         }
 
         /// Those of the request, and then those of the job.
         var attempts: [Attempt] { job?.attempts ?? report?.attempts ?? [] }
+
+        /// Looks at an operation that went on, which the record leaves out.
+        var looksLeftOut: Int {
+            looks - attempts.count { $0.lookUp.map(LookUp.ofOperations.contains) ?? false }
+        }
 
         /// How long it took until there was an outcome.
         var length: Duration { job?.end ?? caller?.after ?? .zero }
@@ -49,6 +59,9 @@ final class Forecast: Sendable {
         }
         (self.plan, self.shortest, self.longest) = (plan, shortest, longest)
     }
+
+    /// A word of the series that met what did not ask for it.
+    var misplaced: Imagined? { shortest.misplaced ?? longest.misplaced }
 
     /// Whether both take the same way, with other waits.
     var isOneCourse: Bool {

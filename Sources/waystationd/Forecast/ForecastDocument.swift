@@ -14,11 +14,31 @@ extension Forecast {
         json.member("keyed", plan.isKeyed)
         json.member("durable", plan.isKept)
         json.array("series") { list in for imagined in plan.series.attempts { list.element(imagined.word) } }
+        if plan.isClosedAtTimes { json.member("at", begin.description) }
+        if let closedUntil { json.member("closed_until", closedUntil.description) }
         json.member("one_course", isOneCourse)
         json.object("shortest") { write(shortest, into: &$0) }
         json.object("longest") { write(longest, into: &$0) }
         json.array("assumes") { list in for sentence in assumptions { list.element(sentence) } }
         return json.bytes
+    }
+
+    private var begin: WallTime { WallTime(milliseconds: plan.wall) }
+
+    /// The end of the planned window in which it begins; nil where the route is open then.
+    private var closedUntil: WallTime? {
+        let end = plan.route.policy.closed?.end(at: plan.wall / 1_000)
+        return end.map { WallTime(milliseconds: $0 * 1_000) }
+    }
+
+    /// The moment at which it begins, as far as planned windows make a difference.
+    private var windows: String {
+        if let closedUntil {
+            return "It begins at \(begin), in a planned window (closed) that ends at \(closedUntil)."
+        }
+        let next = plan.route.policy.closed?.change(after: plan.wall / 1_000)
+        let text = next.map { "; the next begins at \(WallTime(milliseconds: $0 * 1_000))" } ?? ""
+        return "It begins at \(begin), outside of planned windows (closed)\(text)."
     }
 
     private func write(_ course: Course, into json: inout JSONObjectWriter) {
@@ -47,17 +67,27 @@ extension Forecast {
             "The route is idle: its circuit breakers are closed, its retry budget is whole, and no other"
                 + " request is under way."
         ]
-        if plan.isClosedAtTimes {
-            sentences.append("The route is open: its planned windows (closed) come on top.")
-        }
+        if plan.isClosedAtTimes { sentences.append(windows) }
         if plan.route.lookUp != nil {
             sentences.append(
-                "A question what became of an attempt (verify) meets the next word of the series."
+                plan.method.isSafe
+                    ? "A question what became of an attempt (verify) is asked after methods that are not safe only, such"
+                        + " as POST."
+                    : "A question what became of an attempt (verify) meets the next word of the series: found and"
+                        + " absent answer it."
             )
         }
         if plan.route.follow != nil {
             sentences.append(
-                "A 202 begins an operation (follow), and each look at it meets the next word of the series: ok is its end."
+                "A 202 begins an operation (follow), and each look at it meets the next word of the series: ok and done"
+                    + " are its end, failed is another, and it goes on with running."
+            )
+        }
+        let left = max(shortest.looksLeftOut, longest.looksLeftOut)
+        if left > 0 {
+            let isOne = left == 1
+            sentences.append(
+                "\(left) look\(isOne ? "" : "s") at an operation that went on \(isOne ? "is" : "are") left out."
             )
         }
         if shortest.isBeyond || longest.isBeyond, let last = plan.series.attempts.last {

@@ -27,7 +27,7 @@ struct ForecastPlan: Sendable {
     var expires: Int64?
     var maxAttempts: Int?
 
-    /// `keepsWindows` has the planned windows closed, where the moments are real ones.
+    /// `keepsWindows` has the planned windows closed, where the moment at which it begins is a real one.
     init(
         _ route: Route,
         _ series: ImaginedSeries,
@@ -36,7 +36,7 @@ struct ForecastPlan: Sendable {
         wall: Int64,
         keepsWindows: Bool = false
     ) {
-        // The forecast holds at any time: planned windows are told of beside it.
+        // The worst cases hold at any time: planned windows are told of beside them.
         var policy = route.policy
         if !keepsWindows { policy.closed = nil }
         self.route = Route(name: route.name, policy: policy)
@@ -46,7 +46,8 @@ struct ForecastPlan: Sendable {
         self.credentials = credentials
         self.secrets = secrets.reduce(into: [:]) { $0[$1] = Secret("imagined") }
         isKept = route.policy.delivery.mode == .durable
-        method = isKept ? .post : .get
+        // Only requests that change something are asked about.
+        method = isKept || self.route.lookUp != nil ? .post : .get
     }
 
     /// A route of a configuration, with the credentials and secrets there are.
@@ -143,14 +144,26 @@ struct ForecastPlan: Sendable {
         return answer
     }
 
-    /// The answer to a look that says that the operation is done.
-    var done: HTTPResponse {
-        guard let rule = route.follow?.settings.done else {
-            var body = JSONValue.object([])
-            body.put(.string("Succeeded"), at: ["status"])
-            return answer(200, body)
+    /// The answer by which an upstream says that word; nil where the route does not ask for such a word.
+    func answer(_ word: LookUp) -> HTTPResponse? {
+        let (asked, followed) = (route.lookUp?.settings, route.follow?.settings)
+        switch word {
+        case .found: return asked.map { answer(meeting: $0.found) }
+        case .absent: return asked.map { answer(meeting: $0.absent) }
+        case .done: return followed.map { $0.done.map { answer(meeting: $0) } ?? telling(200, "Succeeded") }
+        case .failed: return followed.map { $0.failed.map { answer(meeting: $0) } ?? telling(200, "Failed") }
+        case .running: return followed.map { _ in telling(202, "Running") }
+        case .unclear, .gone, .unanswered: return nil
         }
-        return answer(ForecastPlan.status(meeting: rule), ForecastPlan.body(meeting: rule))
+    }
+
+    private func answer(meeting rule: SuccessRule) -> HTTPResponse {
+        answer(ForecastPlan.status(meeting: rule), ForecastPlan.body(meeting: rule), rule.contentTypes.first)
+    }
+
+    /// A document with a status in it, as operations usually have.
+    private func telling(_ status: Status, _ word: String) -> HTTPResponse {
+        answer(status, .object([.init("status", .string(word))]))
     }
 
     /// The answer of a token endpoint with its token of that number.
@@ -165,10 +178,9 @@ struct ForecastPlan: Sendable {
         return answer(200, body)
     }
 
-    private func answer(_ status: Status, _ body: JSONValue) -> HTTPResponse {
+    private func answer(_ status: Status, _ body: JSONValue, _ type: String? = nil) -> HTTPResponse {
         var fields = HeaderFields()
-        let type = route.policy.success.contentTypes.first ?? "application/json"
-        fields.append("Content-Type", type)
+        fields.append("Content-Type", type ?? route.policy.success.contentTypes.first ?? "application/json")
         let hasBody = !status.forbidsContent && method != .head
         return HTTPResponse(
             status: status,

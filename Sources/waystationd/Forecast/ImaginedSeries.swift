@@ -7,6 +7,8 @@ struct Imagined: Sendable, Equatable {
         case good
         case answer(Status, fields: [Field], body: [UInt8])
         case failure(FailureKind)
+        /// The upstream's word when it is asked about a request (`verify`) or an operation (`follow`).
+        case word(LookUp)
         /// One that is on record, with how far it got and the status of the answer, where one came.
         case recorded(FailureKind, Sent, Status?)
     }
@@ -28,12 +30,14 @@ struct Imagined: Sendable, Equatable {
     var word: String
     var end: End
     var delay = Delay.none
+    /// Its position among the words as they were typed, from 1; 0 of one that nobody typed.
+    var position = 0
 
     static let good = Imagined(word: "ok", end: .good)
 
     fileprivate var isAnswer: Bool {
         switch end {
-        case .good, .answer: true
+        case .good, .answer, .word: true
         case .failure, .recorded: false
         }
     }
@@ -61,29 +65,38 @@ struct ImaginedSeries: Sendable {
     ///
     /// `read` gives the content of a file.
     init(_ words: [String], read: (String) throws(Fault) -> [UInt8]) throws(Fault) {
-        for word in words {
-            if word.hasPrefix("token:") {
-                let (imagined, count) = try Self.imagined(String(word.dropFirst("token:".count)), read)
-                guard let count else {
-                    throw Fault(message: "the answers of a token endpoint have an end: \(word)")
-                }
-                tokens += Array(repeating: imagined, count: count)
-                continue
-            }
-            guard !isEndless else {
-                throw Fault(message: "nothing comes after \(attempts.last?.word ?? "")x*: \(word)")
-            }
-            let (imagined, count) = try Self.imagined(word, read)
-            attempts += Array(repeating: imagined, count: count ?? 1)
-            isEndless = count == nil
-            guard attempts.count <= Self.limit else {
-                throw Fault(message: "a series has \(Self.limit) attempts at most; x* goes on for ever")
+        for (index, word) in words.enumerated() {
+            do throws(Fault) { try take(word, at: index + 1, read) } catch {
+                throw Fault(message: "word \(index + 1), \"\(word)\": \(error.message)")
             }
         }
         guard !attempts.isEmpty else {
             throw Fault(
                 message: "what becomes of the attempts? Name a status, a failure or a file: 503 timeout ok"
             )
+        }
+    }
+
+    private mutating func take(
+        _ word: String,
+        at position: Int,
+        _ read: (String) throws(Fault) -> [UInt8]
+    ) throws(Fault) {
+        if word.hasPrefix("token:") {
+            let (imagined, count) = try Self.imagined(String(word.dropFirst("token:".count)), read)
+            guard let count else { throw Fault(message: "the answers of a token endpoint have an end") }
+            tokens += Array(repeating: imagined, count: count)
+            return
+        }
+        guard !isEndless else {
+            throw Fault(message: "nothing comes after \(attempts.last?.word ?? "")x*")
+        }
+        var (imagined, count) = try Self.imagined(word, read)
+        imagined.position = position
+        attempts += Array(repeating: imagined, count: count ?? 1)
+        isEndless = count == nil
+        guard attempts.count <= Self.limit else {
+            throw Fault(message: "a series has \(Self.limit) attempts at most; x* goes on for ever")
         }
     }
 
@@ -100,6 +113,9 @@ extension ImaginedSeries {
         "refused": .connectionRefused, "reset": .connectionTerminated, "timeout": .httpResponseTimeout,
         "unreachable": .destinationUnavailable, "dns": .dnsError, "tls": .tlsCertificateError,
     ]
+
+    /// Words of an upstream that is asked about a request, or about an operation.
+    static let wordsOfUpstreams: [LookUp] = [.found, .absent, .running, .done, .failed]
 
     /// The kinds that an attempt can fail with before its answer is judged.
     static var kinds: [FailureKind] {
@@ -120,7 +136,7 @@ extension ImaginedSeries {
             if times == "*" || Int(times) != nil {
                 count = times == "*" ? nil : Int(times)
                 guard count ?? 1 > 0, count ?? 1 <= limit else {
-                    throw Fault(message: "\(head): x needs a number from 1 to \(limit), or *")
+                    throw Fault(message: "x needs a number from 1 to \(limit), or *")
                 }
                 head = String(head[..<cut])
             }
@@ -137,6 +153,7 @@ extension ImaginedSeries {
         _ read: (String) throws(Fault) -> [UInt8]
     ) throws(Fault) -> Imagined.End {
         if word == "ok" { return .good }
+        if let known = wordsOfUpstreams.first(where: { $0.rawValue == word }) { return .word(known) }
         if let cut = word.firstIndex(of: "@") {
             let status = word[..<cut]
             let wanted: Status? = status.isEmpty ? 200 : Self.status(status)
@@ -156,10 +173,10 @@ extension ImaginedSeries {
     }
 
     private static func fault(_ word: String) -> Fault {
-        let known = ["ok"] + shortWords.map(\.key) + kinds.map(\.rawValue)
+        let known = ["ok"] + wordsOfUpstreams.map(\.rawValue) + shortWords.map(\.key) + kinds.map(\.rawValue)
         let near = nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
         return Fault(
-            message: "\"\(word)\" is no status from 200 to 599, no failure of a connection and no file\(near)"
+            message: "no status from 200 to 599, no failure of a connection and no file\(near)"
         )
     }
 
@@ -171,7 +188,8 @@ extension ImaginedSeries {
         }
         guard pair.count == 2, let time = DurationText.parse(pair[1]) else {
             throw Fault(
-                message: "\"\(part)\": behind the comma stands in=2s or retry-after=30s, with a duration"
+                message:
+                    "behind the comma stands in=2s or retry-after=30s, with a duration, and not \"\(part)\""
             )
         }
         switch (pair[0], imagined.end) {
@@ -180,7 +198,7 @@ extension ImaginedSeries {
             let seconds = (time.saturatedNanoseconds + 999_999_999) / 1_000_000_000
             fields.append(Imagined.Field(name: "Retry-After", value: "\(seconds)"))
             imagined.end = .answer(status, fields: fields, body: body)
-        default: throw Fault(message: "\"\(part)\" says nothing to \(imagined.word)")
+        default: throw Fault(message: "\"\(part)\" says nothing to it")
         }
     }
 

@@ -16,6 +16,8 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
         var moments: [Instant] = []
         var draws: UInt64 = 0
         var lookedUp = LookedUp()
+        var looks = 0
+        var misplaced: Imagined?
     }
 
     /// All that was looked up in records.
@@ -76,6 +78,12 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
 
     var lookedUp: LookedUp { state.withLock { $0.lookedUp } }
 
+    /// How often an operation was looked at.
+    var looks: Int { state.withLock { $0.looks } }
+
+    /// A word of an upstream that met what did not ask for it.
+    var misplaced: Imagined? { state.withLock { $0.misplaced } }
+
     /// When there was an attempt.
     var moments: [Instant] { state.withLock { $0.moments } }
 
@@ -114,10 +122,24 @@ extension ImaginedWorld {
             return imagined
         }
         let isLook = route.follow != nil && request.target.hasPrefix(ForecastPlan.operation)
-        if isLook { return try await play(imagined, request, plan.done) }
+        if isLook { state.withLock { $0.looks += 1 } }
+        if case .word(let word) = imagined.end {
+            let mayAsk = isLook ? LookUp.ofOperations : isQuestion(request) ? LookUp.ofRequests : []
+            guard mayAsk.contains(word), let answer = plan.answer(word) else {
+                state.withLock { $0.misplaced = $0.misplaced ?? imagined }
+                throw Failure(.cancelled, sent: .neverSent, "nothing asked for that word")
+            }
+            return try await play(imagined, request, answer)
+        }
+        if isLook { return try await play(imagined, request, plan.answer(.done) ?? plan.good) }
         var inbound = try await play(imagined, request, plan.good)
         inbound.response = plan.naming(inbound.response)
         return inbound
+    }
+
+    /// Whether it asks what became of a request.
+    private func isQuestion(_ request: OutboundRequest) -> Bool {
+        plan.route.lookUp != nil && request.method != plan.method
     }
 
     /// The answer that the attempt would have had, as far as records tell.
@@ -126,9 +148,8 @@ extension ImaginedWorld {
         _ record: RecordedOutcomes
     ) async throws(Failure) -> InboundResponse {
         let moment = time.wallMilliseconds()
-        let isQuestion = plan.route.lookUp != nil && request.method != plan.method
         let found =
-            isQuestion
+            isQuestion(request)
             ? RecordedOutcomes.Found(answer: .unknown(.question))
             : record.find(request.upstream.name, at: moment)
         state.withLock { state in
@@ -168,7 +189,7 @@ extension ImaginedWorld {
         case .recorded(let kind, let sent, let status):
             try await wait(imagined.delay, request)
             throw Failure(kind, sent: sent, "\(request.upstream.origin.text): \(kind)", status: status)
-        case .good:
+        case .good, .word:
             try await wait(imagined.delay, request)
             return InboundResponse(response: good, exchange: Exchange())
         case .answer(let status, let fields, let body):

@@ -26,12 +26,15 @@ final class WorstCase {
     private(set) var request = Way()
     private(set) var job = Way()
     let load: LoadTrial
+    /// The longest time for which it is closed as planned, of the year to come; nil of a route without such times.
+    let closure: Duration?
 
     /// Other failures that take the place of the one that ended a series, at most.
     private static let turns = 4
 
-    init(_ plan: ForecastPlan) {
+    init(_ plan: ForecastPlan, _ closed: ClosedTimes? = nil) {
         route = plan.route
+        closure = closed?.longest(from: plan.wall / 1_000)
         load = LoadTrial(plan)
         request = worst(plan, isKept: false)
         job = worst(plan, isKept: true)
@@ -114,6 +117,7 @@ extension WorstCase {
             json.member("expires_after_ms", route.policy.delivery.expiresAfter.milliseconds)
         }
         if route.follow != nil { json.member("follows", true) }
+        if let closure, closure > .zero { json.member("closed_up_to_ms", closure.milliseconds) }
         json.object("load") { load.write(into: &$0) }
     }
 }
