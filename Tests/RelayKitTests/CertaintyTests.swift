@@ -2,7 +2,7 @@ import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("What a program knows of its requests", .closedRunQueue, .timeLimit(.minutes(5)))
+@Suite("Certainty about a program's requests", .closedRunQueue, .timeLimit(.minutes(5)))
 struct CertaintyTests {
     @Test(
         "A POST whose answer was lost is asked about, and what the upstream has is the program's answer",

@@ -186,6 +186,8 @@ extension ExecutionMachine {
         // An answer that a rule has made of a failure is the route's own.
         case .quickRecovery: step = .end(.answered(response, .upstream))
         case .verified: step = .end(.answered(response, .verified))
+        case .followed: step = .end(.answered(response, .followed))
+        case .begun: step = .end(.answered(response, .begun))
         case .standIn(let standIn): step = .end(.answered(response, AnswerSource(standIn)))
         }
     }
@@ -196,6 +198,16 @@ extension ExecutionMachine {
         else { return }
         if case .stream = response.body { return }
         notes.append(.answered(response, key))
+    }
+}
+
+extension ExecutionMachine.Maker {
+    /// Whether the answer is the upstream's own, of which no rule has made another.
+    var isUpstream: Bool {
+        switch self {
+        case .upstream, .verified, .followed, .begun: true
+        case .quickRecovery, .standIn: false
+        }
     }
 }
 

@@ -142,7 +142,7 @@ extension ExecutionMachine {
     mutating func handBack(_ wait: Duration, _ moment: Moment) {
         recovery.asksNoMore(.deadline(wait: wait), "follow")
         guard let answer else { return ended(Follow.running, moment) }
-        step = .end(.answered(answer, .begun))
+        accept(answer, from: .begun)
     }
 
     /// Looks at the operation in the place of sending the request.
@@ -222,7 +222,7 @@ extension ExecutionMachine {
         questions?.follow = nil
         if let attempt = recovery.attempts.last { notes.append(.lookedUp(attempt)) }
         answer = nil
-        step = .end(.answered(outcome, .followed))
+        accept(outcome, from: .followed)
     }
 
     /// The operation came to an end that is no success, and the rules decide about the job.

@@ -135,6 +135,8 @@ package struct ExecutionMachine: Sendable {
         case quickRecovery
         /// The upstream, asked what became of the request.
         case verified
+        /// The upstream, by the end of the operation that it began, or by its beginning.
+        case followed, begun
         case standIn(StandIn)
     }
 

@@ -138,7 +138,7 @@ extension Execution {
 
     private func offer(_ response: HTTPResponse, _ maker: ExecutionMachine.Maker) {
         do throws(Failure) {
-            try hooks?.accept(response, isQuickRecovered: maker != .upstream && maker != .verified)
+            try hooks?.accept(response, isQuickRecovered: !maker.isUpstream)
             machine.accepted()
         } catch {
             machine.notAccepted(error, moment)
