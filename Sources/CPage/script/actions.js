@@ -113,7 +113,7 @@ function clearAction(route, upstream) {
 function constrainedAction() {
   return action("Network…", "operate", () => ({
     title: "Say whether the network is constrained",
-    text: "While it is, requests go elsewhere, are lighter, wait or are refused as their routes say. on and off hold until auto leaves it to the configured files, or the daemon restarts.",
+    text: "While it is, requests do as their routes say. on and off hold until auto, or until the daemon restarts.",
     fields: [{ name: "state", title: "State", options: ["on", "off", "auto"], value: "on" }],
     command: values => command("constrained", values.state),
     button: ({ values }) => `Say ${values.state}`,

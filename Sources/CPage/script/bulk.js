@@ -23,7 +23,7 @@ function bulkAction(word, filter, name, rate = "") {
   return action(name || titled(word), "operate", () => ({
     title: filter.ids ? `${titled(word)} ${plural(filter.ids.length, "chosen job")}` : `${titled(word)} every job that matches`,
     text: [meaning("job_action", word).text,
-      ` It is for ${filter.ids ? "the jobs that are chosen" : `jobs with ${words(filter)}`}: they are counted first, and nothing is changed before you say so.`],
+      ` It is for ${filter.ids ? "the jobs that are chosen" : `jobs with ${words(filter)}`}, which are counted first.`],
     isGrave: word === "drop",
     fields: word === "retry" ? [
       { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s",

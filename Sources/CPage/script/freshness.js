@@ -49,7 +49,7 @@ const freshness = {
     morph(byID("away"), h("div", trouble && [
       h("p", h("strong", `${trouble.title} since ${time(since)}: `), trouble.more),
       h("p", trouble.advice && trouble.advice + " ", !trouble.isAnswered && this.askedAt
-        && `What is below was read at ${time(new Date(this.askedAt))}. `, "Nothing can be done from here meanwhile; the page goes on by itself.")]));
+        && `What is below was read at ${time(new Date(this.askedAt))}. `, "Nothing can be done from here meanwhile.")]));
     glance.show();
     const place = byID("live");
     const text = this.text();
