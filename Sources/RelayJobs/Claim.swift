@@ -39,6 +39,7 @@ extension Claim {
             expiresAt: new.expiresAfter.map { StoreClock.advance(timeline.now, by: $0) },
             mayRepeat: new.record.mayRepeat,
             asksFirst: new.record.asksFirst,
+            notifies: new.record.notifies,
             isDated: false,
             isBlocked: false,
             now: timeline.now

@@ -158,6 +158,12 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         Data: detail.
         Journal: 5 store_resumed 51438da7a110466ea8c93730342cc9e0
         """
+    case noticesOwed = """
+        notices.owed
+        Jobs have ended of which another route is still to be told, or was to be told until a reload.
+        Data: detail.
+        Journal: 4 notices_owed 3f6b0c81d2e94a57b1708c4de95a26f3
+        """
     case gap = """
         gap
         The reader was too slow, or came too late: events are gone for it.

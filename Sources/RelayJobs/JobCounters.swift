@@ -21,6 +21,9 @@ package struct JobCounters: Hashable, Sendable {
     /// When the first job that waits for its date is due of each route that retries, in milliseconds since 1970 UTC.
     package var next: [String: Int64] = [:]
 
+    /// Unfinished notices, which stand in the other numbers as well.
+    package var notices = 0
+
     package init() {}
 
     /// Less than 1, 2, 4, … 512 minutes, and more.

@@ -26,6 +26,10 @@ package struct JobRecord: Sendable {
     package var mayRepeat: Bool
     /// Whether the upstream can be asked what became of an attempt.
     package var asksFirst: Bool
+    /// Whether its route told another one of its jobs' endings when it was accepted.
+    package var notifies: Bool
+    /// Whether it tells of the ending of another job, which its idempotency key names.
+    package var isNotice: Bool
     /// `traceparent`, `tracestate` and `baggage` of the caller.
     package var trace: TraceContext
     /// The caller's bounds, only ever tighter than the route's.
@@ -46,6 +50,8 @@ package struct JobRecord: Sendable {
         submitter: Submitter? = nil,
         mayRepeat: Bool = true,
         asksFirst: Bool = false,
+        notifies: Bool = false,
+        isNotice: Bool = false,
         trace: TraceContext = TraceContext(),
         bounds: Bounds = Bounds()
     ) {
@@ -62,6 +68,8 @@ package struct JobRecord: Sendable {
         self.submitter = submitter
         self.mayRepeat = mayRepeat
         self.asksFirst = asksFirst
+        self.notifies = notifies
+        self.isNotice = isNotice
         self.trace = trace
         self.bounds = bounds
     }

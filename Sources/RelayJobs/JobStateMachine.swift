@@ -39,6 +39,12 @@ package struct JobStateMachine: Equatable, Sendable {
     package let mayRepeat: Bool
     /// Whether the upstream can be asked what became of an attempt.
     package let asksFirst: Bool
+    /// Whether each of its endings asks for a notice.
+    package var notifies: Bool
+    /// Notices of its endings, that of the last one included while it is owed.
+    package var notices: UInt32 = 0
+    /// Whether that of its last ending is still to be made.
+    package var isNoticeOwed = false
     /// Whether `runAt` is still the date its submitter asked for: not once it was due, or was made due otherwise.
     package private(set) var isDated: Bool
 
@@ -53,6 +59,7 @@ package struct JobStateMachine: Equatable, Sendable {
         expiresAt: Int64?,
         mayRepeat: Bool,
         asksFirst: Bool = false,
+        notifies: Bool = false,
         isDated: Bool,
         isBlocked: Bool,
         now: Int64
@@ -61,6 +68,7 @@ package struct JobStateMachine: Equatable, Sendable {
         self.expiresAt = expiresAt
         self.mayRepeat = mayRepeat
         self.asksFirst = asksFirst
+        self.notifies = notifies
         self.isDated = isDated
         state = .queued
         wait(isBlocked: isBlocked, now: now)
@@ -72,12 +80,14 @@ package struct JobStateMachine: Equatable, Sendable {
         runAt: Int64,
         mayRepeat: Bool,
         asksFirst: Bool = false,
+        notifies: Bool = false,
         isDated: Bool
     ) {
         self.state = state
         self.runAt = runAt
         self.mayRepeat = mayRepeat
         self.asksFirst = asksFirst
+        self.notifies = notifies
         self.isDated = isDated
     }
 
@@ -134,6 +144,27 @@ package struct JobStateMachine: Equatable, Sendable {
         isSuperseded = false
         finishedAt = now
         version += 1
+        if notifies { oweNotice() }
+    }
+}
+
+// Notices of endings.
+extension JobStateMachine {
+    /// The job is over, and its notice is still to be made: whatever ends a job says so in the same change.
+    package mutating func oweNotice() {
+        notifies = true
+        notices = notices == .max ? .max : notices + 1
+        isNoticeOwed = true
+    }
+
+    /// The notice is a job of its own.
+    package mutating func noticeMade() { isNoticeOwed = false }
+
+    /// Nobody is to be told of this ending.
+    package mutating func noticeWaived() {
+        guard isNoticeOwed else { return }
+        isNoticeOwed = false
+        notices -= 1
     }
 }
 
@@ -408,6 +439,8 @@ extension JobStateMachine {
     package mutating func replay(isBlocked: Bool, runAt due: Int64? = nil, now: Int64) -> Bool {
         guard state == .dead || state == .cancelled || state == .expired else { return false }
         isInDoubt = isInDoubt || end?.mayHaveActed == true
+        // It is not over after all.
+        noticeWaived()
         end = nil
         finishedAt = nil
         expiresAt = nil

@@ -188,6 +188,10 @@ package struct JobStoreEvents: Sendable {
     package var paused: @Sendable ([String: RoutePause]) -> Void = { _ in }
     /// Jobs ended that no settlement, no action and no sweep answers for, and that is on disk.
     package var ended: @Sendable ([JobChange]) -> Void = { _ in }
+    /// Jobs that tell of the endings of others, together with these, and that is on disk.
+    package var noticed: @Sendable ([MadeNotice]) -> Void = { _ in }
+    /// Makes them; asked within the transaction that ends a job.
+    package var notices = NoticeMaker()
     /// Something has changed on disk that is no sweep's doing; called for every transaction, so it has to be quick.
     package var changed: @Sendable () -> Void = {}
 

@@ -30,6 +30,8 @@ package struct StoreFacts: Hashable, Sendable {
     package var statements: UInt64 = 0
     /// Records found damaged since the store was opened.
     package var corruptRecords: UInt64 = 0
+    /// Endings of jobs of which another route is still to be told.
+    package var owedNotices = 0
     /// Bytes of the write-ahead log on disk.
     package var logBytes: UInt64 = 0
     /// How long transactions took to get to the disk.

@@ -36,6 +36,10 @@ package struct StoredJob: Sendable {
     package var isCancelAsked: Bool
     /// A running job that gets no other attempt: a newer one took its place.
     package var isSuperseded: Bool
+    /// Notices of its endings, that of the last one included while it is owed.
+    package var notices: Int
+    /// Whether that of its last ending is still to be made.
+    package var owesNotice: Bool
     package var bodyLength: UInt64
     /// False once the request's body is gone.
     package var hasBody: Bool
@@ -73,6 +77,8 @@ package struct StoredJob: Sendable {
         version = machine.version
         isCancelAsked = machine.isCancelAsked
         isSuperseded = machine.isSuperseded
+        notices = Int(machine.notices)
+        owesNotice = machine.isNoticeOwed
         begun = machine.begun
         self.bodyLength = bodyLength
         self.hasBody = hasBody

@@ -105,7 +105,9 @@ extension JobRecord {
         writer.add(bounds.timeout)
         writer.add(bounds.attemptTimeout)
         // One number, so that records of before it was there are read as they are.
-        let words: UInt64 = UInt64(bounds.constrained.rawValue) | (asksFirst ? 256 : 0)
+        let words: UInt64 =
+            UInt64(bounds.constrained.rawValue) | (asksFirst ? 256 : 0) | (notifies ? 512 : 0)
+            | (isNotice ? 1_024 : 0)
         writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)) | words << 32)
         writer.add(bounds.allowsFallback)
     }
@@ -146,6 +148,8 @@ extension JobRecord {
         bounds.maxAttempts = attempts == 0 ? nil : Int(clamping: attempts)
         bounds.constrained = ConstrainedUse(rawValue: UInt8(truncatingIfNeeded: number >> 32)) ?? .send
         asksFirst = number >> 40 & 1 == 1
+        notifies = number >> 41 & 1 == 1
+        isNotice = number >> 42 & 1 == 1
         bounds.allowsFallback = try reader.flag()
     }
 }

@@ -99,7 +99,7 @@ package final class SQLiteJobStore: JobStore {
         } catch {
             guard error.code == .full else { throw error }
             ballast.release()
-            return try StoreWriter.open(directory, options, at: now)
+            return try StoreWriter.open(directory, options, at: now, isFull: true)
         }
     }
 

@@ -139,6 +139,27 @@ class Answers(unittest.TestCase):
             self.call("getRoute", socket=relay.control, route=name)
         self.call("getStatus", socket=relay.control)
 
+    def test_a_daemon_that_tells_how_jobs_end(self):
+        url, folder = self.world.peer.url, pathlib.Path(tempfile.mkdtemp(prefix="contract-"))
+        relay = Relay({
+            "noting": route(url + "bad", recovery=[], delivery={"mode": "durable", "notify": {"route": "heard"}}, **UNBOUNDED),
+            "heard": route(url, delivery={"mode": "durable"}, **UNBOUNDED)}, directory=folder)
+        self.addCleanup(relay.clean)
+        relay.start()
+        look = lambda id: self.call("getJob", socket=relay.control, id=id).json()
+        id, later = [ask(relay.jobs, "PUT", "/r/noting/x", fields, b"")["Waystation-Job"]
+                     for fields in ([], [("Waystation-Delay", "1h")])]
+        eventually(lambda: look(id)["state"] == "dead", "it is dead")
+        self.assertEqual(look(look(id)["notice"]["job"])["notice_of"], id)
+        ask(relay.control, "POST", f"/v1/jobs/{id}/retry")
+        eventually(lambda: "supersedes" in look(id).get("notice", {}), "it is dead again")
+        relay.write({"heard": route(url, **UNBOUNDED)})
+        ask(relay.control, "POST", "/v1/reload")
+        ask(relay.control, "POST", f"/v1/jobs/{later}/cancel")
+        self.assertTrue(look(later)["notice"]["owed"])
+        status = lambda: self.call("getStatus", socket=relay.control).json()
+        eventually(lambda: status()["jobs"].get("owed_notices") == 1, "it is owed")
+
     def test_routes(self):
         self.call("listRoutes")
         for route in ("good", "bad", "still", "standing"):

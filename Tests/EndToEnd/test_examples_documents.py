@@ -26,6 +26,7 @@ CAPABILITIES = """
     methods:any methods:idempotent_or_keyed format:json postgresql lease
     verify found absent settle_after check stream commit_after keep_alive
     follow result interval max_interval timeout
+    notify include
 """
 
 

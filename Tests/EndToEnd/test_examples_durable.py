@@ -190,6 +190,21 @@ class Queue(DurableTest):
         self.assert_problem(self.relay.ask("POST", "/r/mail/later", [later], b"{}"), 503, "queue_full")
 
 
+class Notify(DurableTest):
+    def test_the_application_hears_signed_how_each_job_ended(self):
+        relay = self.example("notify")
+        self.first.on("/fine", answer(200, "thanks"))
+        self.first.on("/missing", answer(404))
+        self.first.on("/outcomes/", answer(200))
+        ended = [self.until(relay, self.hand_over(relay, f"/r/orders/{path}"), state)
+                 for path, state in (("fine", "succeeded"), ("missing", "dead"))]
+        for job in ended:
+            self.until(relay, job["notice"]["job"], "succeeded")
+        heard = {seen["Webhook-Id"]: json.loads(seen.body) for seen in self.first.seen("/outcomes/")}
+        self.assertEqual({id: one["id"] for id, one in heard.items()}, {job["notice"]["job"]: job["id"] for job in ended})
+        self.assertEqual(heard[ended[0]["notice"]["job"]]["response"]["body"]["text"], "thanks")
+
+
 class Webhooks(DurableTest):
     def receiver(self, *secrets):
         """A receiver with those secrets, on a port of its own; what it was asked is in `messages`."""

@@ -82,7 +82,7 @@ struct BrokenConfigurationTests {
         "Each gets every message it should, with its place and the fix",
         arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
             + brokenVerification + brokenFollowing + brokenStreams + brokenDurable + brokenHints
-            + brokenClosed
+            + brokenClosed + brokenNotices
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -102,7 +102,7 @@ struct BrokenConfigurationTests {
     func pointers() throws {
         for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenVerification
             + brokenFollowing + brokenStreams
-            + brokenDurable + brokenClosed
+            + brokenDurable + brokenClosed + brokenNotices
         {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value
             for diagnostic in read(row.file).diagnostics {

@@ -19,7 +19,7 @@ let brokenDurable = BrokenRow.rows(
       2:31: error: a duration needs a unit  [/routes/r/delivery/expires_after] => write "3s" or "3ms"
       2:50: error: expected an integer from 1 to 1000  [/routes/r/delivery/max_attempts]
       2:53: error: unknown key "ordered"  [/routes/r/delivery]
-        => what may stand here: expires_after, keep_requests, keep_responses, max_attempts, mode, ordering
+        => what may stand here: expires_after, keep_requests, keep_responses, max_attempts, mode, notify, ordering
     route "delivery": "durable"
       2:13: error: expected an object  [/routes/r/delivery] => write {"mode": "durable"}
     route "idempotency": {"window": "31d"}

@@ -48,6 +48,31 @@ struct QueueRoomTests {
         #expect(room.queued == 0 && !room.isFull)
     }
 
+    @Test("A notice takes the room of no job and of no user, and has as much of its own")
+    func notices() {
+        room.configure(limit: 1, userLimit: 1)
+        room.counted(0, since: room.told)
+        _ = room.beginsUserCount(Instant(nanoseconds: 0))
+        room.counted([:])
+        let id = JobID(milliseconds: 1, random: (2, 3))
+        func hear(_ event: (JobReport) -> JobEvent, _ state: JobState) {
+            let change = JobChange(id: id, route: "a", user: JobRecord.Submitter.ofNotices.user, state: state)
+            room.heard(event(JobReport(change)), at: 0)
+        }
+        #expect(room.takesNotice)
+        hear(JobEvent.accepted, .queued)
+        #expect(!room.takesNotice && !room.isFull && room.queued == 0)
+        let hasRoom = room.reserve(of: 1_000, isBounded: true) != nil
+        #expect(hasRoom)
+        let mark = room.told
+        hear(JobEvent.ended, .succeeded)
+        #expect(room.takesNotice)
+        room.counted(0, notices: 1, since: mark)
+        #expect(!room.takesNotice && !room.isFull)
+        room.counted(0, notices: 0, since: room.told)
+        #expect(room.takesNotice)
+    }
+
     @Test("The first count stands, with what was accepted meanwhile")
     func first() {
         let mark = room.told

@@ -130,6 +130,7 @@ extension MemoryJobStore.State {
     mutating func drop(_ position: Int64) -> Bool {
         guard let entry = entries[position], entry.machine.state != .running else { return false }
         entries[position] = nil
+        owing.remove(position)
         count(entry.machine.state, -1)
         positions[entry.record.id] = nil
         if !entry.machine.state.isTerminal { wakeBehind(entry) }

@@ -35,6 +35,7 @@ extension MemoryJobStore.State {
         }
         if entry.machine.state.isTerminal, !was.state.isTerminal, entry.dropsContent { entry.dropContent() }
         entries[position] = entry
+        if entry.machine.isNoticeOwed { owing.insert(position) } else { owing.remove(position) }
         count(was.state, -1)
         count(entry.machine.state, 1)
         let machine = entry.machine
@@ -109,6 +110,7 @@ extension MemoryJobStore.State {
             expiresAt: job.expiresAfter.map { StoreClock.advance(timeline.latest, by: $0) },
             mayRepeat: record.mayRepeat,
             asksFirst: record.asksFirst,
+            notifies: record.notifies,
             isDated: date != nil,
             isBlocked: isBlocked,
             now: now

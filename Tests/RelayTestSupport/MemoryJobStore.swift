@@ -49,6 +49,10 @@ package final class MemoryJobStore: JobStore {
         var ready: [String: FreshWork] = [:]
         /// Jobs that this call has ended without anybody's asking for it.
         var ended: [JobChange] = []
+        /// Jobs that owe their notice.
+        var owing: Set<Int64> = []
+        /// The notices that this call has made.
+        var noticed: [MadeNotice] = []
         var pauses: [String: RoutePause] = [:]
         var runs: [Int64: ActionRun] = [:]
         /// By route, the jobs that a claim may take.
@@ -105,16 +109,20 @@ package final class MemoryJobStore: JobStore {
         changes: Bool? = nil,
         _ body: (inout State) -> Value
     ) throws(StoreError) -> Value {
-        let (value, ready, ended) = try state.withLock { state throws(StoreError) in
+        let (value, ready, ended, noticed) = try state.withLock { state throws(StoreError) in
             guard !state.isClosed else { throw StoreError.closed }
             if let now { state.advance(to: now) }
             let value = body(&state)
+            if now != nil, !state.owing.isEmpty { state.makeNotices(events.notices) }
+            state.facts.owedNotices = state.owing.count
             defer {
                 state.ready = [:]
                 state.ended = []
+                state.noticed = []
             }
-            return (value, state.ready, state.ended)
+            return (value, state.ready, state.ended, state.noticed)
         }
+        if !noticed.isEmpty { events.noticed(noticed) }
         if !ready.isEmpty { events.ready(ready) }
         if !ended.isEmpty { events.ended(ended) }
         if changes ?? (now != nil) { events.changed() }
@@ -297,6 +305,7 @@ extension MemoryJobStore {
                     nowMinute: now.wall / 60_000
                 )
                 if machine.state.isTerminal { continue }
+                if entry.record.submitter == .ofNotices { counters.notices += 1 }
                 counters.oldest[route] = min(counters.oldest[route] ?? .max, entry.created)
                 let due = state.timeline.wall(ofLine: machine.runAt)
                 if withDue, due <= now.wall,

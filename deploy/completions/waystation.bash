@@ -100,7 +100,7 @@ _waystation_spec() {
         'shape --socket') spec='file' ;;
         'events --route') spec='asked routes' ;;
         'events --job') spec='asked jobs' ;;
-        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.looked_up job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused run.started run.ended route.paused route.resumed route.closed route.opened route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed' ;;
+        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.looked_up job.recovered job.succeeded job.dead job.cancelled job.expired job.held request.refused run.started run.ended route.paused route.resumed route.closed route.opened route.breaker route.breaker.ordered route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed notices.owed' ;;
         'events --after') spec='nothing' ;;
         'events --output' | 'events -o') spec='words table json ndjson name' ;;
         'events --socket') spec='file' ;;

@@ -16,9 +16,16 @@ function story(job, companions) {
   entries.push(...actions.map(actionEntry));
   if (!job.durable) return { title: titleOf(job), entries: [...entries, ...answeredEntries(job)], why: "", commands: [] };
   if (isOver(job) && job.state !== "succeeded" && isInDoubt(job)) entries.push({ notes: [DOUBT], look: "warn" });
-  entries.push(...[nowEntry(job)].filter(Boolean), ...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
+  entries.push(...[nowEntry(job)].filter(Boolean), ...noticeNotes(job).map(note => ({ notes: [note] })), ...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
   return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
     commands: storyCommands(job) };
+}
+
+// How it tells another route of its end, or that it tells of another job's.
+function noticeNotes({ notice, notice_of: of }) {
+  const before = notice?.supersedes ? `, in place of ${notice.supersedes}` : "";
+  return [of && `it tells how job ${of} ended`, notice && (notice.owed ? `its notice is owed: job ${notice.job}`
+    : `job ${notice.job} tells another route of it`) + before].filter(Boolean);
 }
 
 function titleOf(job) {
@@ -77,10 +84,9 @@ function attemptEntry(attempt) {
   if (attempt.node) notes.push(`by ${attempt.node}`);
   if (attempt.resent) notes.push("sent once more: the upstream had closed the kept connection");
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
-  for (const held of attempt.held_back || []) {
-    notes.push(held.reason.startsWith("would have ") ? `${held.rule} ${held.reason}`
-      : /^(follow|verify)$/.test(held.rule) && held.rule !== attempt.rule ? `${held.rule}: ${held.reason}`
-      : `rule "${held.rule}"${held.rule === attempt.rule ? "" : " did not act"}: ${held.reason}`);
+  for (const { rule, reason } of attempt.held_back || []) {
+    notes.push(reason.startsWith("would have ") ? `${rule} ${reason}` : rule === attempt.rule ? `rule "${rule}": ${reason}`
+      : /^(follow|verify)$/.test(rule) ? `${rule}: ${reason}` : `rule "${rule}" did not act: ${reason}`);
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {

@@ -53,6 +53,7 @@ enum ConfigurationTable {
         } check: { draft, node, reading in
             checkListeners(node, &reading)
             checkUploads(draft.limits, node, &reading)
+            checkNotices(draft.routes, node, &reading)
             if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
                 reading.warn(
                     "there are no routes: every request is answered 404",

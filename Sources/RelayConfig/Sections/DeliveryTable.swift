@@ -30,6 +30,10 @@ extension ConfigurationTable {
                 "Whether the last answers are kept until storage.retention takes them. Who waits for one that is not kept "
                     + "is told what became of the job, and 202."
             }
+            Field("notify", notify.kind, \.notices) {
+                "The route that is told how kept jobs end; without the key none is. It counts for jobs that are accepted "
+                    + "under it."
+            }
         }
     }
 

@@ -11,6 +11,8 @@ package final class QueueCapacity: JobListener {
         var ceiling = 100_000
         /// Jobs that are not over, as far as is known.
         var queued = 0
+        /// Notices that are not over: they take nobody's room, and have as much of their own.
+        var notices = 0
         /// Room that is held for jobs on their way to disk.
         var reserved = 0
         /// Whether the store has been asked how many there are.
@@ -25,6 +27,8 @@ package final class QueueCapacity: JobListener {
     struct Told: Equatable {
         var accepted = 0
         var ended = 0
+        /// Notices that were made.
+        var notices = 0
     }
 
     private let state = Mutex(State())
@@ -73,6 +77,9 @@ package final class QueueCapacity: JobListener {
     /// Jobs that are not over, as far as is known.
     package var queued: Int { state.withLock { max(0, $0.queued) } }
 
+    /// Whether another notice may be made.
+    var takesNotice: Bool { state.withLock { $0.notices < $0.limit } }
+
     var isFull: Bool { state.withLock { $0.queued + $0.reserved >= $0.ceiling } }
 
     /// Whether that user may hand over no more, whatever room there is.
@@ -116,6 +123,11 @@ package final class QueueCapacity: JobListener {
 
     private func began(_ user: UInt32?, on node: NodeName = .none) {
         state.withLock { state in
+            guard user != JobRecord.Submitter.ofNotices.user else {
+                state.notices += 1
+                state.told.notices += 1
+                return
+            }
             if node.shares(users: state.node) { state.users.accepted(user) }
             state.queued += 1
             state.told.accepted += 1
@@ -124,6 +136,10 @@ package final class QueueCapacity: JobListener {
 
     private func ended(_ user: UInt32?, on node: NodeName) {
         state.withLock { state in
+            guard user != JobRecord.Submitter.ofNotices.user else {
+                state.notices -= 1
+                return
+            }
             if node.shares(users: state.node) { state.users.ended(user) }
             // Below zero where an end is told before the beginning.
             state.queued -= 1
@@ -139,9 +155,12 @@ package final class QueueCapacity: JobListener {
     /// The events keep the number right but for ends that are too many at once to be told each; so a count that may be
     /// too high only ever lowers it. It may be while room is held: a job may be on disk that is told of only now.
     ///
+    /// `notices` is the number of unfinished notices, which are not in the other one.
+    ///
     /// `nodes` daemons share the queue: each lets it grow by its part of the room, or by a batch, until the next count.
-    func counted(_ count: Int, since told: Told, sharedBy nodes: Int = 0) {
+    func counted(_ count: Int, notices: Int = 0, since told: Told, sharedBy nodes: Int = 0) {
         state.withLock { state in
+            state.notices = notices + state.told.notices - told.notices
             let most = count + state.told.accepted - told.accepted
             guard nodes == 0 else {
                 let room = max(0, state.limit - most)

@@ -278,6 +278,7 @@ package final class Acceptance: Sendable {
                 },
                 mayRepeat: admission.route.mayRepeatAfterCrash(context.method, admission.fields),
                 asksFirst: admission.route.asks && !context.method.isSafe,
+                notifies: policy.delivery.notices != nil,
                 trace: JobRecord.TraceContext(
                     parent: admission.fields[.traceparent],
                     state: admission.fields[.tracestate],

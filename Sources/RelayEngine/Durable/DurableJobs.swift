@@ -25,6 +25,7 @@ package final class DurableJobs: Sendable {
     package let runs: ActionRuns
     package let watch: StoreWatch
     package let ending: EndingWatch
+    package let notices: Notices?
     let engine: Engine
     let dispatcher: Dispatcher
     private let announcer: Announcer
@@ -32,16 +33,18 @@ package final class DurableJobs: Sendable {
     private let capacity: QueueCapacity
     let waiters: JobWaiters
 
-    /// `announcer` tells the audience; `digest` is SHA-256.
+    /// `announcer` tells the audience; `digest` is SHA-256; `notices` are those that the store makes.
     package init(
         store: any JobStore,
         _ audience: Listeners,
         _ announcer: Announcer,
+        _ notices: Notices? = nil,
         settings: Settings,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.store = store
         self.announcer = announcer
+        self.notices = notices
         engine = audience.engine
         feed = audience.feed
         capacity = audience.capacity
@@ -55,7 +58,7 @@ package final class DurableJobs: Sendable {
         operations = Operations(store, dispatcher, announcer)
         runs = ActionRuns(audience.engine, audience.pauses)
         let closed = ClosedRoutes(audience.engine, announcer, dispatcher)
-        sweeper = Sweeper(store, audience, announcer, watch, closed)
+        sweeper = Sweeper(store, audience, announcer, watch, closed, notices)
         configure(settings)
     }
 

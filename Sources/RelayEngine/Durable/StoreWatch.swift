@@ -33,7 +33,13 @@ package final class StoreWatch: Sendable {
         let told = capacity.told
         let counters = try await store.counters(at: JobMoment(time), withDue: true)
         let facts = try await store.facts()
-        capacity.counted(counters.unfinished(), since: told, sharedBy: facts.nodes)
+        let notices = counters.notices
+        capacity.counted(
+            counters.unfinished() - notices,
+            notices: notices,
+            since: told,
+            sharedBy: facts.nodes
+        )
         return state.withLock { state in
             defer { (state.counters, state.facts) = (counters, facts) }
             return state.counters != counters || state.facts.isFull != facts.isFull

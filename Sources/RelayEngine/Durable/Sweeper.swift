@@ -9,12 +9,15 @@ final class Sweeper: Sendable {
         var retention = Retention()
         var task: Task<Void, Never>?
         var isStopped = false
+        /// Notices that were owed when that was last told of.
+        var owed = 0
     }
 
     private let store: any JobStore
     private let watch: StoreWatch
     private let pauses: RoutePauses
     private let closed: ClosedRoutes
+    private let notices: Notices?
     private let announcer: Announcer
     private let time: any ClockSource
     private let timer = SweepTimer()
@@ -30,10 +33,12 @@ final class Sweeper: Sendable {
         _ audience: Listeners,
         _ announcer: Announcer,
         _ watch: StoreWatch,
-        _ closed: ClosedRoutes
+        _ closed: ClosedRoutes,
+        _ notices: Notices?
     ) {
         self.store = store
         self.closed = closed
+        self.notices = notices
         self.watch = watch
         self.announcer = announcer
         pauses = audience.pauses
@@ -76,6 +81,7 @@ final class Sweeper: Sendable {
             do throws(StoreError) {
                 left = try await sweepOnce()
                 if try await watch.count() { others.end() }
+                tellOwed()
                 if watch.facts.wantsSweeps { left = .zero }
                 countUsers(ports)
             } catch {
@@ -90,6 +96,28 @@ final class Sweeper: Sendable {
                 try await timer.sleep(after: began, idleTime: idleTime, time)
             } catch { return }
         }
+    }
+
+    /// Tells that notices are owed, once until all of them are made, and of routes that tell nobody any more.
+    private func tellOwed() {
+        for (route, count) in notices?.takeWaived() ?? [] {
+            announcer.record(
+                .notice(
+                    .noticesOwed,
+                    "route \(route) tells nobody any more (delivery.notify): so far \(count) endings of jobs that were accepted "
+                        + "when it did are told to nobody"
+                )
+            )
+        }
+        let owed = watch.facts.owedNotices
+        let before = state.withLock { state in
+            defer { state.owed = owed }
+            return state.owed
+        }
+        guard owed > 0, before == 0 else { return }
+        announcer.record(
+            .notice(.noticesOwed, "\(owed) notices of jobs that have ended are owed (delivery.notify)")
+        )
     }
 
     /// In a task of its own: it looks at every job, which a pause that is over need not wait for.

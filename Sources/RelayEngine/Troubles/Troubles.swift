@@ -90,6 +90,11 @@ package struct DaemonFacts: Sendable {
             let text = "Damaged records met in the job store since the start: \(facts.corruptRecords)."
             found.append(Trouble(.storeDamaged, .store, told: text))
         }
+        if facts.owedNotices > 0 {
+            let text =
+                "Jobs that have ended of which another route is still to be told: \(facts.owedNotices)."
+            found.append(Trouble(.noticesOwed, .store, told: text))
+        }
         add(
             shedding != nil,
             .memoryShort,

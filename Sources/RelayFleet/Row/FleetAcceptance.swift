@@ -34,6 +34,7 @@ struct FleetAcceptance: Sendable {
                 runAt: runAt,
                 mayRepeat: job.record.mayRepeat,
                 asksFirst: job.record.asksFirst,
+                notifies: job.record.notifies,
                 isDated: false
             )
         )
@@ -48,6 +49,7 @@ struct FleetAcceptance: Sendable {
             expiresAt: job.expiresAfter.map { StoreClock.advance(created, by: $0) },
             mayRepeat: job.record.mayRepeat,
             asksFirst: job.record.asksFirst,
+            notifies: job.record.notifies,
             isDated: isDated,
             isBlocked: isBlocked,
             now: created
@@ -99,13 +101,15 @@ struct FleetAcceptance: Sendable {
 }
 
 extension FleetStatements {
-    /// The statement that accepts the jobs, of which no two have the same key.
+    /// The statement that accepts the jobs, of which no two have the same key; where there are `endings`, each with its own,
+    /// if that was made by a statement before it in the transaction.
     func accept(
         _ jobs: [FleetAcceptance],
         into heads: FleetHeads,
         generation: Int64,
         by node: NodeName,
-        at now: Int64
+        at now: Int64,
+        with endings: [FleetChange] = []
     ) -> PostgresStatement {
         var (bodies, files): ([[UInt8]?], [[UInt8]?]) = ([], [])
         for job in jobs {
@@ -125,6 +129,7 @@ extension FleetStatements {
         }
         let waiting = jobs.map { Waiting($0.standing.machine, at: now) }
         var parts = Parts(waiting)
+        if !endings.isEmpty { parts.insert(.endings) }
         if jobs.contains(where: { $0.job.idempotency != nil }) { parts.insert(.keys) }
         if jobs.contains(where: { $0.standing.machine.expiresAt != nil }) { parts.insert(.expiries) }
         return PostgresStatement(
@@ -161,7 +166,7 @@ extension FleetStatements {
                     }
                 ),
                 .optionalBytesArray(jobs.map { FleetPiece.name(of: $0.job.body) }),
-            ]
+            ] + (endings.isEmpty ? [] : positions(endings))
         )
     }
 }

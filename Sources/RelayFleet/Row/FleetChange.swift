@@ -13,6 +13,8 @@ struct FleetChange: Sendable {
     var answer: StoredAnswer?
     /// The claim that is settled with it.
     var settled: UInt64?
+    /// The job that tells of this ending.
+    var notice: FleetAcceptance?
     /// Whether it takes the place of a claim that nobody was told of: the job has not run.
     var isUnclaimed = false
     /// Whether the job is removed with it.
@@ -28,6 +30,9 @@ struct FleetChange: Sendable {
 
     var n: Int32 { before.n + 1 }
 
+    /// Whether the job ends with it and owes a notice from then on.
+    var owes: Bool { after.machine.isNoticeOwed && !before.standing.machine.isNoticeOwed }
+
     /// Whether nothing waits for the job any more after it.
     var isEnd: Bool { isDrop || after.machine.state.isTerminal }
 
@@ -35,6 +40,7 @@ struct FleetChange: Sendable {
     var row: FleetRow {
         var row = before
         (row.n, row.standing, row.generation, row.countedState) = (n, after, generation, nil)
+        row.isUnmarked = row.record.notifies && !after.machine.notifies
         return row
     }
 
@@ -192,14 +198,14 @@ extension FleetStatements {
         return statements
     }
 
-    private var isMade: String {
+    var isMade: String {
         """
         EXISTS (SELECT FROM \(s).change c WHERE c.slot = x.slot AND c.seq = x.seq AND c.n = x.n
         AND c.standing = x.standing)
         """
     }
 
-    private func positions(_ changes: [FleetChange]) -> [PostgresValue] {
+    func positions(_ changes: [FleetChange]) -> [PostgresValue] {
         [
             .int16s(changes.map(\.before.slot)), .int64s(changes.map(\.before.seq)),
             .int32s(changes.map(\.n)),

@@ -26,6 +26,8 @@ struct FleetRow: Sendable {
     /// The state under which its last change was counted, where that is another than its own: a claim counts as running
     /// though the job's time was over.
     var countedState: Int16?
+    /// Whether a version has made the last change that knows of no notices: what it left out stands in those before it.
+    var isUnmarked = false
 
     var party: Int64 { FleetHome.party(of: record.submitter?.user, at: home) }
     /// The keys by which it depends on others.
@@ -138,6 +140,9 @@ extension FleetRow {
                 generation: result.int64(row, 12)
             )
         } catch { throw .damaged("the record of job \(id)") }
+        // A version that knows of no notices has made the last change, and left out that they are asked for.
+        isUnmarked = self.record.notifies && !self.standing.machine.notifies
+        if isUnmarked, !self.standing.machine.state.isTerminal { self.standing.machine.notifies = true }
         countedState = Int16(clamping: state)
         let token = result.int64(row, 9)
         if let token, result.isNull(row, 10) { settled = UInt64(bitPattern: token) }

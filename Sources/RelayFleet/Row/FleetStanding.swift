@@ -35,12 +35,16 @@ extension FleetStanding {
         static let isResent = Flags(rawValue: 512)
         static let hasBegun = Flags(rawValue: 1_024)
         static let asksFirst = Flags(rawValue: 2_048)
+        static let notifies = Flags(rawValue: 4_096)
+        static let owesNotice = Flags(rawValue: 8_192)
     }
 
     private var flags: Flags {
         var flags: Flags = []
         if machine.mayRepeat { flags.insert(.mayRepeat) }
         if machine.asksFirst { flags.insert(.asksFirst) }
+        if machine.notifies { flags.insert(.notifies) }
+        if machine.isNoticeOwed { flags.insert(.owesNotice) }
         if machine.isDated { flags.insert(.isDated) }
         if machine.isCancelAsked { flags.insert(.isCancelAsked) }
         if machine.isSuperseded { flags.insert(.isSuperseded) }
@@ -76,6 +80,8 @@ extension FleetStanding {
             writer.add(begun.beganAt)
         }
         writer.add(failureUpstream)
+        // Behind all that a version reads which knows of none.
+        if machine.notifies { writer.add(UInt64(machine.notices)) }
         return writer.sealed(behind: Checksum(of: id))
     }
 
@@ -95,6 +101,7 @@ extension FleetStanding {
             runAt: try reader.signed(),
             mayRepeat: flags.contains(.mayRepeat),
             asksFirst: flags.contains(.asksFirst),
+            notifies: flags.contains(.notifies),
             isDated: flags.contains(.isDated)
         )
         (machine.reason, machine.end, machine.failureKind) = (reason, end, kind)
@@ -123,12 +130,22 @@ extension FleetStanding {
         hasAnswerBody = flags.contains(.hasAnswerBody)
         dropsContent = flags.contains(.dropsContent)
         failureUpstream = try reader.optionalText()
+        machine.isNoticeOwed = flags.contains(.owesNotice)
+        if machine.notifies { machine.notices = UInt32(clamping: try reader.number()) }
     }
 }
 
 extension FleetStanding {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { hasBody || hasAnswerBody }
+
+    /// Whether both are of one change, whatever became of its notice.
+    func isSame(as other: FleetStanding) -> Bool {
+        if self == other { return true }
+        var other = other
+        (other.machine.notices, other.machine.isNoticeOwed) = (machine.notices, machine.isNoticeOwed)
+        return self == other
+    }
 
     /// The standing after the claim that a row of `change` tells of: the statement that claims leaves it to the reader.
     func claimed(_ token: UInt64, _ begun: BegunAttempt, at now: Int64) -> FleetStanding {

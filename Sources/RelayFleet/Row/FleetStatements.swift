@@ -60,6 +60,7 @@ extension FleetStatements {
         static let deferred = Parts(rawValue: 4)
         static let keys = Parts(rawValue: 8)
         static let expiries = Parts(rawValue: 16)
+        static let endings = Parts(rawValue: 32)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -118,17 +119,19 @@ extension FleetStatements {
 
     /// Accepts jobs, by arrays: $1 ids, $2 routes, $3 created, $4 states, $5 generations,
     /// $6 standings, $7 records, $8 bodies, $9 files, $10 attempts, $11 waiting, $12 due, $13 parties, $14 urgencies,
-    /// $15 expiries, $16 hashes of keys, $17 fingerprints, $18 how long the keys are known, $19 names of bodies in pieces.
+    /// $15 expiries, $16 hashes of keys, $17 fingerprints, $18 how long the keys are known, $19 names of bodies in pieces; and
+    /// of changes that they go with, $20 slots, $21 seqs, $22 numbers, $23 standings.
     func accept(_ heads: FleetHeads, _ parts: Parts) -> String {
         let keys = parts.contains(.keys)
         let expiries = parts.contains(.expiries)
+        let endings = parts.contains(.endings)
         return """
-            WITH a AS (SELECT * FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::bigint[],
+            WITH a AS (SELECT a.* FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::smallint[], $5::bigint[],
             $6::bytea[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::smallint[], $12::bigint[],
             $13::bigint[], $14::smallint[], $15::bigint[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bytea[])
             WITH ORDINALITY
             AS a(id, route, created, state, generation, standing, record, body, file, attempts, waiting, due, party, urgency,
-            expires, hash, fingerprint, until, pieces, i) WHERE \(risks.isSafe)),
+            expires, hash, fingerprint, until, pieces, i) \(endings ? withEndings : "WHERE \(risks.isSafe)")),
             \(keys ? takeKeys : "")
             j AS (INSERT INTO \(s).job_\(heads.job)(slot, seq, id, route, created, party, state, generation, standing,
             record, body, file, pieces, attempts)
@@ -141,6 +144,15 @@ extension FleetStatements {
             \(consequences(heads, parts))
             SELECT id, seq, \(now), true FROM j UNION ALL SELECT NULL, NULL, \(now), \(risks.isSafe)
             """
+    }
+
+    /// An ending is kept whatever the server is set to, and what tells of it with it: once, in whatever slot it is.
+    private var withEndings: String {
+        """
+        JOIN unnest($20::smallint[], $21::bigint[], $22::int[], $23::bytea[]) WITH ORDINALITY
+        AS x(slot, seq, n, standing, i) USING (i) WHERE \(isMade)
+        AND NOT EXISTS (SELECT FROM \(s).job k WHERE k.id = a.id)
+        """
     }
 
     private var takeKeys: String {
@@ -384,6 +396,14 @@ extension FleetStatements {
         SELECT 0, attempts, NULL::bytea, NULL::bytea, NULL::bytea FROM \(s).job WHERE slot = $1 AND seq = $2 UNION ALL
         SELECT n, attempts, action, head, body FROM \(s).change WHERE slot = $1 AND seq = $2
         AND (attempts IS NOT NULL OR action IS NOT NULL OR head IS NOT NULL) ORDER BY 1
+        """
+    }
+
+    /// The standings of a job's changes, the last of them first, and that of its acceptance: $1 slot, $2 seq.
+    var standings: String {
+        """
+        SELECT standing FROM (SELECT n, standing FROM \(s).change WHERE slot = $1 AND seq = $2 AND standing <> ''
+        UNION ALL SELECT 0, standing FROM \(s).job WHERE slot = $1 AND seq = $2) x ORDER BY n DESC LIMIT 1000
         """
     }
 

@@ -26,7 +26,7 @@ package struct FleetSchema: Sendable {
     package static let sumSlot = 99
 
     /// The version that `statements` make, and the oldest version of the daemon's that may use it.
-    package static let version = 1
+    package static let version = 2
     package static let oldestReader = 1
 
     package init(_ schema: String, _ slots: Slots = Slots()) {
@@ -150,6 +150,8 @@ extension FleetSchema {
                 """,
                 "CREATE SEQUENCE IF NOT EXISTS \(name).run_number",
                 "CREATE TABLE IF NOT EXISTS \(name).run(number bigint PRIMARY KEY, record bytea NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS \(name).owed(seq bigint PRIMARY KEY)",
+                "UPDATE \(name).version SET version = \(Self.version) WHERE version < \(Self.version)",
                 """
                 INSERT INTO \(name).version SELECT \(Self.version), \(Self.oldestReader)
                 WHERE NOT EXISTS (SELECT FROM \(name).version)

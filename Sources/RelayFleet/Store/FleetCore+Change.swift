@@ -33,7 +33,8 @@ extension FleetCore {
         var (made, found, tried) = (Made(), [FleetChange](), [Int64: [FleetChange]]())
         func own(_ row: FleetRow, _ isBlocked: Bool) -> FleetChange? {
             // Any of those that were tried, since each was decided at another moment.
-            if let made = tried[row.seq]?.first(where: { $0.n == row.n && $0.after == row.standing }) {
+            if let made = tried[row.seq]?.first(where: { $0.n == row.n && $0.after.isSame(as: row.standing) })
+            {
                 found.append(made)
                 return nil
             }
@@ -77,12 +78,13 @@ extension FleetCore {
     private func changeInTurn(
         _ rows: [FleetRow],
         _ made: inout Made,
+        owing: Bool = false,
         _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
     ) async throws(StoreError) {
         var refusal: StoreError?
         let begun = loop.currentTime()
         let changes = try await untilKnown { () throws(StoreError) -> [FleetChange] in
-            do throws(PostgresError) { return try await changeInTurn(rows, decide) } catch {
+            do throws(PostgresError) { return try await changeInTurn(rows, owing: owing, decide) } catch {
                 guard error.blamesRow else { throw StoreError(writing: "change jobs", error) }
                 refusal = StoreError("change jobs", error)
                 return []
@@ -92,6 +94,9 @@ extension FleetCore {
         if !changes.isEmpty { committed(since: begun) }
         guard let refusal else { return }
         guard rows.count > 1 else {
+            if !owing, rows[0].standing.machine.notifies {
+                return try await changeInTurn(rows, &made, owing: true, decide)
+            }
             putAside += 1
             return made.refused.append((rows[0], refusal))
         }
@@ -100,23 +105,29 @@ extension FleetCore {
         try await changeInTurn(Array(rows[middle...]), &made, decide)
     }
 
-    /// The same for changes of jobs without keys.
+    /// The same for changes of jobs without keys; what tells of their endings is only owed where it was refused before.
     private func make(
         _ changes: [FleetChange],
-        _ made: inout Made
+        _ made: inout Made,
+        owing: Bool = false
     ) async throws(StoreError) -> [FleetChange] {
         let (sent, begun, statementTimeout) = (steady, loop.currentTime(), options.statementTimeout)
-        let batch = statementsToChange(changes)
+        var changes = changes
+        let round = beginAcceptance()
+        defer { endAcceptance(round) }
         let results: [PostgresResult]
         do throws(PostgresError) {
-            results = try await pool.borrow("change jobs") { connection throws(PostgresError) in
-                let results = try await connection.run(batch, within: statementTimeout)
+            (changes, results) = try await pool.borrow("change jobs") {
+                [changes] connection throws(PostgresError) in
+                let told = owing ? changes : try await withNotices(changes, connection)
+                let results = try await connection.run(statementsToChange(told), within: statementTimeout)
                 try Self.check(results)
-                return results
+                return (told, results)
             }
         } catch {
             guard error.blamesRow else { throw StoreError(writing: "change jobs", error) }
             guard changes.count > 1 else {
+                if !owing, changes[0].owes { return try await make(changes, &made, owing: true) }
                 putAside += 1
                 made.refused.append((changes[0].before, StoreError("change jobs", error)))
                 return []
@@ -136,6 +147,7 @@ extension FleetCore {
         let applied = changes.filter { seqs.contains($0.before.seq) }
         var fresh: [String: FreshWork] = [:]
         for change in applied { note(change.row, &fresh) }
+        tell(applied, results, sent: sent, &fresh)
         if !fresh.isEmpty { events.ready(fresh) }
         return applied
     }

@@ -29,6 +29,10 @@ extension FleetCore {
                 ),
                 PostgresStatement("SELECT id, name FROM \(s).route"),
                 PostgresStatement(
+                    "SELECT coalesce(sum(delta), 0)::bigint FROM \(s).tally WHERE state < 5 AND party = $1",
+                    [.int64(FleetHome().party(of: JobRecord.Submitter.ofNotices.user))]
+                ),
+                PostgresStatement(
                     """
                     SELECT name, array_to_string(routes, ',') FROM \(s).node
                     WHERE until >= \(statements.now) OR name = $1
@@ -42,9 +46,10 @@ extension FleetCore {
                 learn(name, Int32(clamping: id))
             }
         }
-        takeNodes(results[3])
+        takeNodes(results[4])
         if results[0].count > 0 { observe(results[0].int64(0, 4), sent: sent) }
         var counters = JobCounters()
+        counters.notices = max(0, Int(results[3].int64(0, 0) ?? 0))
         let goneMinute = goneSucceeded / 60_000 - 1
         for row in 0..<results[0].count {
             guard let route = name(results[0].int64(row, 0)),

@@ -86,6 +86,12 @@ extension FleetCore {
                 "cannot open the store in the database: its schema needs a newer version of waystationd; it is left as it is"
             )
         }
+        guard let found = results[0].int64(0, 0), found >= FleetSchema.version else {
+            throw .away(
+                "open the store",
+                "its schema is of an earlier version; run `waystation store migrate`"
+            )
+        }
         let risks = results[3].text(0, 0) ?? ""
         guard risks.isEmpty else {
             throw .away(
@@ -151,21 +157,23 @@ extension FleetCore {
 
     /// The number that a table gives a name for ever.
     private func number(of name: String, in table: String) async throws(StoreError) -> Int32 {
-        let results = try await round(
-            "name a \(table)",
-            [
-                PostgresStatement(
-                    """
-                    INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (
-                    SELECT FROM \(statements.s).\(table) WHERE name = $1) ON CONFLICT (name) DO NOTHING
-                    """,
-                    [.text(name)]
-                ),
-                PostgresStatement("SELECT id FROM \(statements.s).\(table) WHERE name = $1", [.text(name)]),
-            ]
-        )
+        let results = try await round("name a \(table)", naming(name, in: table))
         guard let id = results[1].int64(0, 0) else { throw .away("name a \(table)", "it was not kept") }
         return Int32(clamping: id)
+    }
+
+    /// The statements that give a name its number where it has none, and tell it.
+    func naming(_ name: String, in table: String) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                """
+                INSERT INTO \(statements.s).\(table)(name) SELECT $1 WHERE NOT EXISTS (
+                SELECT FROM \(statements.s).\(table) WHERE name = $1) ON CONFLICT (name) DO NOTHING
+                """,
+                [.text(name)]
+            ),
+            PostgresStatement("SELECT id FROM \(statements.s).\(table) WHERE name = $1", [.text(name)]),
+        ]
     }
 
     /// Makes this process the node: its name is free, or was this node's own, or its lease is over.

@@ -73,7 +73,10 @@ extension FleetCore {
             "read a job's history",
             [PostgresStatement(statements.history, [.int16(row.slot), .int64(row.seq)])]
         )
-        let result = results[0]
+        return history(of: row, results[0])
+    }
+
+    func history(of row: FleetRow, _ result: PostgresResult) -> History {
         var history = History()
         for index in 0..<result.count {
             do throws(RecordReader.Damage) {

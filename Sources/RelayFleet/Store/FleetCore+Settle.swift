@@ -175,6 +175,7 @@ extension FleetCore {
 
     /// The statements that make changes, and take out of the rows what has no right to be there after them.
     func statementsToChange(_ changes: [FleetChange]) -> [PostgresStatement] {
-        statements.change(changes, heads, by: node, at: now) + statements.erasures(of: changes)
+        statements.change(changes, heads, by: node, at: now) + statementsToTell(changes)
+            + statements.erasures(of: changes)
     }
 }

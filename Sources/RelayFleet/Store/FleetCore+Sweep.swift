@@ -15,6 +15,7 @@ extension FleetCore {
         try await expire(limit, &report)
         try await walkKept(limit, &report)
         try await walkSides(limit, &report)
+        try await makeOwedNotices(&report)
         try await forgetKeys(limit, &report)
         try await turnRings()
         try await lookForRoutes(limit, &report)
@@ -112,6 +113,7 @@ extension FleetCore {
         let rows = all(result)
         try await remove(rows.filter { isGone($0) }, &report)
         try await expunge(rows.filter { !isGone($0) }, &report)
+        try await oweUntold(rows.filter { !isGone($0) })
     }
 
     /// Removes jobs with all that belongs to them; a change that says so is the fence.

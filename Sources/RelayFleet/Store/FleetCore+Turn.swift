@@ -109,6 +109,7 @@ extension FleetCore {
         var ended: [JobChange] = []
         var fresh: [String: FreshWork] = [:]
         var taken: [Int64] = []
+        var told: (changes: [FleetChange], results: [PostgresResult]) = ([], [])
         // A job whose COMMIT is not known runs here no more: where it is there after all, its claim is given back.
         defer { for seq in taken { running[seq] = nil } }
         let answers = try await pool.borrow("keep the job") { connection throws(PostgresError) in
@@ -147,7 +148,7 @@ extension FleetCore {
                     )
                     woken = wakes(read(found[0], FleetRow.columnCount), changes, now)
                 }
-                try await make(changes + woken, connection)
+                told = try await make(changes + woken, connection)
                 var last = [turnsTaken(accepted, slot, results[0])]
                 if !changes.isEmpty { last.append(turnsLeft(changes)) }
                 return ((answers, changes, woken), last)
@@ -159,6 +160,7 @@ extension FleetCore {
             return made.0
         }
         if !ended.isEmpty { events.ended(ended) }
+        tell(told.changes, told.results, sent: sent, &fresh)
         if !fresh.isEmpty { events.ready(fresh) }
         return answers
     }
@@ -239,36 +241,46 @@ extension FleetCore {
     /// `decide` sees each row as it is under the locks, and whether another job of its ordering key stands before it.
     func changeInTurn(
         _ rows: [FleetRow],
+        owing: Bool = false,
         _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
     ) async throws(PostgresError) -> [FleetChange] {
         for _ in 0..<Self.tries {
-            do throws(PostgresError) { return try await tryChangeInTurn(rows, decide) } catch {
+            do throws(PostgresError) { return try await tryChangeInTurn(rows, owing, decide) } catch {
                 guard error.sqlState == Self.keysChanged else { throw error }
             }
         }
-        return try await tryChangeInTurn(rows, decide)
+        return try await tryChangeInTurn(rows, owing, decide)
     }
 
     /// Makes changes in the transaction: claims take no lock of a key, and may have come first.
+    ///
+    /// - Returns: what is to be told once it is committed.
     private func make(
         _ changes: [FleetChange],
-        _ connection: PostgresConnection
-    ) async throws(PostgresError) {
-        guard !changes.isEmpty else { return }
+        _ connection: PostgresConnection,
+        owing: Bool = false
+    ) async throws(PostgresError) -> (changes: [FleetChange], results: [PostgresResult]) {
+        guard !changes.isEmpty else { return ([], []) }
+        let changes = owing ? changes : try await withNotices(changes, connection, isInTurn: true)
         let results = try await connection.run(
             statementsToChange(changes),
             within: options.statementTimeout
         )
         let made = results.prefix(Set(changes.map(\.before.slot)).count).reduce(0) { $0 + $1.count }
-        guard made < changes.count else { return }
+        guard made < changes.count else { return (changes, results) }
         throw PostgresError(.refused, "another change of a job came first", sqlState: Self.keysChanged)
     }
 
     private func tryChangeInTurn(
         _ rows: [FleetRow],
+        _ owing: Bool,
         _ decide: (FleetRow, _ isBlocked: Bool) -> FleetChange?
     ) async throws(PostgresError) -> [FleetChange] {
         let scopes = Set(rows.flatMap { $0.scopes })
+        let sent = steady
+        let round = beginAcceptance()
+        defer { endAcceptance(round) }
+        var told: (changes: [FleetChange], results: [PostgresResult]) = ([], [])
         return try await pool.borrow("change jobs") { connection throws(PostgresError) in
             let (changes, results) = try await locked(scopes, connection) {
                 connection throws(PostgresError) in
@@ -293,7 +305,7 @@ extension FleetCore {
                 }
                 let woken = wakes(read(found[1], FleetRow.columnCount), changes, now)
                 var last: [PostgresStatement] = []
-                try await make(changes + woken, connection)
+                told = try await make(changes + woken, connection, owing: owing)
                 if !changes.isEmpty { last.append(turnsLeft(changes)) }
                 if !replayed.isEmpty {
                     last.append(takeTurns(scopes, replayed.map(\.seq), replayed.map(\.slot)))
@@ -302,6 +314,7 @@ extension FleetCore {
             }
             var fresh: [String: FreshWork] = [:]
             for change in changes.0 + changes.1 { note(change.row, &fresh) }
+            tell(told.changes, told.results, sent: sent, &fresh)
             if !fresh.isEmpty { events.ready(fresh) }
             try Self.check(results)
             return changes.0

@@ -66,6 +66,10 @@ final class FleetCore {
     /// Where the sweeps go on among the jobs of the kept slot, and among those that ended without success.
     var keptCursor: Int64 = 0
     var sideCursor: Int64 = 0
+    /// The owed notice that the last sweep came to.
+    var owedCursor: Int64 = 0
+    /// The reason for which the server refused a notice that is owed, as was last told.
+    var refusedNotice: String?
     var retention = Retention()
     /// The times before which jobs that have succeeded, and others, were over for long enough at a sweep: they are gone, though
     /// their slot may not be emptied yet.

@@ -57,7 +57,8 @@ extension Job: ReadableDocument {
         .maybe("last_failure", \.lastFailure, .named("Failure")) { Failure($0) },
         .maybe("blocker", \.blocker, Blocker.schema, "What keeps it from being delivered now."),
         .maybe("client", \.client, Client.schema, "Who handed it over.") {
-            $0.record.submitter.map { Client($0.user, unit: $0.unit, node: $0.node) }
+            $0.record.isNotice
+                ? nil : $0.record.submitter.map { Client($0.user, unit: $0.unit, node: $0.node) }
         },
         .list("labels", \.labels, .text, "As key=value.") { $0.record.labels },
         .maybe("keyed", \.isKeyed, .boolean, "Whether it has an idempotency key.") {
@@ -75,6 +76,13 @@ extension Job: ReadableDocument {
         },
         .maybe("supersede_key", \.supersedeKey) { $0.record.supersedeKey },
         .maybe("priority", \.priority, .integer(OptionValue.urgencies)) { Int($0.record.priority) },
+        .maybe("notice", \.notice, Notice.schema, "The job that tells another route how it ended.") {
+            Notice($0)
+        },
+        .maybe("notice_of", \.noticeOf, .job, "The job of whose ending it tells.") {
+            $0.record.isNotice
+                ? $0.record.idempotencyKey.flatMap { JobID(ofNoticeWithKey: $0) }?.description : nil
+        },
         .flag("durable", \.isDurable, "Missing of a job that was answered at once.") { _ in true },
         .always("version", \.version, .integer(1...), "Grows with every change.") { Int64($0.version) },
         .maybe("links", \.links, .named("JobLinks")) { Links($0) },

@@ -73,6 +73,21 @@ extension Job {
         ]
     }
 
+    /// The job that tells another route of an ending.
+    package struct Notice: ReadableDocument {
+        package var job = ""
+        package var isOwed = false
+        package var supersedes: String?
+
+        package init() {}
+
+        package static let members: [Member<Notice>] = [
+            .always("job", \.job, .job),
+            .flag("owed", \.isOwed, "It is still to be made."),
+            .maybe("supersedes", \.supersedes, .job, "The notice of the ending before."),
+        ]
+    }
+
     /// An action that somebody took on a job.
     package struct Action: ReadableDocument {
         package var action = ""

@@ -29,6 +29,18 @@ extension Job.UnderWay {
     }
 }
 
+extension Job.Notice {
+    /// That of the last ending of the job.
+    init?(_ stored: StoredJob) {
+        guard stored.notices > 0 else { return nil }
+        self.init()
+        let id = stored.record.id
+        job = id.notice(stored.notices).description
+        isOwed = stored.owesNotice
+        if stored.notices > 1 { supersedes = id.notice(stored.notices - 1).description }
+    }
+}
+
 extension Job.Failure {
     /// The last failure, as far as the store alone tells of it.
     init?(_ stored: StoredJob) {

@@ -84,6 +84,8 @@ public struct Job: Sendable {
     package var orderingKey: String?
     package var supersedeKey: String?
     package var priority: Int?
+    package var notice: Notice?
+    package var noticeOf: String?
     package var isDurable = false
     /// Changes with the job.
     public package(set) var version: Int64 = 0

@@ -179,6 +179,13 @@ package enum TroubleKind: WordRow, CaseIterable, Sendable {
         Relay: It ends the jobs that it cannot read as corrupt.
         Do: Look at the disk; hand those requests over again.
         """
+    case noticesOwed = """
+        notices_owed: degraded
+        Jobs have ended of which another route is still to be told.
+        Causes: No room in the job store; as many notices wait as max_queued_jobs; a route is gone.
+        Relay: It keeps the endings, and makes the notices once it can.
+        Do: Make room, or put the route back: without notify where nobody is to be told any more.
+        """
     case reloadRefused = """
         reload_refused: degraded
         The last reload was refused.

@@ -232,6 +232,13 @@ package struct DeliverySettings: Sendable, Equatable {
     package var maxAttempts: Int?
     package var keepsRequests = Keeping.always
     package var keepsResponses = Keeping.always
+    /// How another route is told of the endings of kept jobs; nil tells nobody.
+    package var notices: NoticeSettings? {
+        get { told.first }
+        set { told = newValue.map { [$0] } ?? [] }
+    }
+    /// One at most: of a struct in place each copy of a policy would have the parts.
+    private var told: [NoticeSettings] = []
 
     package init() {}
 }

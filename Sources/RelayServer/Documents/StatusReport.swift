@@ -92,6 +92,11 @@ extension StatusReport: Document {
                 .required("queued", .count, "All that are not over.") { $0.jobs.unfinished() },
                 .required("held") { $0.jobs.count(.held) }, .required("dead") { $0.jobs.count(.dead) },
                 .required("running") { $0.durable.inFlight },
+                .optional(
+                    "owed_notices",
+                    .count,
+                    "Jobs that have ended of which another route is still to be told."
+                ) { $0.facts.owedNotices > 0 ? $0.facts.owedNotices : nil },
             ]
         ),
         .group(

@@ -71,8 +71,22 @@ extension Metric {
         told: 0b0001_0101_0101_0100
     )
 
+    package static let noticesMade = Metric(
+        "waystation_notices",
+        .counter,
+        ["route"],
+        "Notices on disk that tell another route how jobs of this one ended (delivery.notify); absent of a route without any.",
+        do: "Compare with waystation_jobs_finished_total."
+    )
+    package static let noticesOwed = Metric(
+        "waystation_notices_owed",
+        .gauge,
+        "Jobs that have ended of which another route is still to be told; absent where there is none.",
+        do: "waystation status: make room, or put the missing route back and reload."
+    )
+
     static let jobs = [
         jobsByState, jobsWaiting, oldestJob, oldestDueJob, queueLimit, jobsAccepted, startDelay, jobsFinished,
-        jobDuration,
+        jobDuration, noticesMade, noticesOwed,
     ]
 }

@@ -21,6 +21,12 @@ extension MetricsText {
             if let due = jobs.due[route] { add(.oldestDueJob, [route], seconds: Double(due) / 1_000) }
         }
         add(.jobsWaiting, waiting)
+        let notices = durable.notices?.made ?? [:]
+        if !notices.isEmpty {
+            add(.noticesMade, Dictionary(uniqueKeysWithValues: notices.map { ([$0.key], $0.value) }))
+        }
+        let owed = durable.watch.facts.owedNotices
+        if owed > 0 { add(.noticesOwed, owed) }
     }
 
     /// The store and what it does; `refusals` are jobs that there was no room for.

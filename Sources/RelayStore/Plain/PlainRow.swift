@@ -24,7 +24,7 @@ struct PlainRow {
         case .date: return false
         }
         return offered.job.record.orderingKey == nil && offered.job.record.supersedeKey == nil
-            && offered.job.record.labels.isEmpty
+            && offered.job.record.labels.isEmpty && !offered.job.record.notifies
     }
 
     init(_ columns: PlainColumns, _ record: JobRecord, _ body: [UInt8]) {

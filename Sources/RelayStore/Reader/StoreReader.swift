@@ -67,32 +67,7 @@ final class StoreReader {
         try read { () throws(StoreError) in
             guard let seq = try database.seq(of: id) else { return nil }
             let job = try job(id, at: seq)
-            let first = max(0, job.attempts - extent.attempts)
-            var whole = WholeJob(job, try attempts(of: id, at: seq, after: first, limit: extent.attempts))
-            _ = try isDamaged { () throws(StoreError) in whole.actions = try database.actions(seq) }
-            if extent.hasAnswer(of: job) {
-                whole.hasDamagedAnswer = try isDamaged { () throws(StoreError) in
-                    whole.answer = try database.answer(seq)
-                }
-            }
-            if extent.hasBodies {
-                whole.hasDamagedBody = try isDamaged { () throws(StoreError) in
-                    whole.body = try database.payload(seq).body
-                }
-            }
-            return whole
-        }
-    }
-
-    /// Reads a part of a job that the rest can be told without.
-    private func isDamaged(_ read: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            try read()
-            return false
-        } catch {
-            guard error.code == .corrupt else { throw error }
-            shared.countCorrupt(error)
-            return true
+            return try database.whole(job, extent) { shared.countCorrupt($0) }
         }
     }
 
@@ -151,34 +126,8 @@ final class StoreReader {
     func attempts(of id: JobID, after number: Int, limit: Int) throws(StoreError) -> [Attempt] {
         try read { () throws(StoreError) in
             guard let seq = try database.seq(of: id) else { return [] }
-            return try attempts(of: id, at: seq, after: number, limit: limit)
+            return try database.attempts(of: id, at: seq, after: number, limit: limit)
         }
-    }
-
-    private func attempts(
-        of id: JobID,
-        at seq: Int64,
-        after number: Int,
-        limit: Int
-    ) throws(StoreError) -> [Attempt] {
-        let select = try database.statement(
-            "SELECT key, record FROM attempt WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
-        )
-        select.bind(1, AttemptKey.make(seq, max(0, number)))
-        select.bind(2, AttemptKey.make(seq, .max))
-        select.bind(3, Int64(limit))
-        defer { select.reset() }
-        var found: [Attempt] = []
-        while try select.step() {
-            guard let attempt = try? Attempt(sealed: select.bytes(1), at: select.int(0)) else {
-                throw .damaged("an attempt", "\(id)")
-            }
-            found.append(attempt)
-        }
-        if found.isEmpty, number < 1, limit > 0, let ended = try database.ended(seq) {
-            return [ended.attempt]
-        }
-        return found
     }
 
     func counters(at moment: JobMoment, withDue: Bool) throws(StoreError) -> JobCounters {
@@ -198,6 +147,10 @@ final class StoreReader {
                     nowMinute: moment.wall / 60_000
                 )
             }
+            counters.notices = max(
+                0,
+                Int(try database.number("SELECT coalesce(max(v), 0) FROM meta WHERE k = 'notices'"))
+            )
             let plain = shared.oldest
             for (number, name) in names {
                 guard let minute = counters.oldest[name] else { continue }

@@ -30,6 +30,7 @@ extension Schema {
         CREATE TABLE idemnew(n INTEGER PRIMARY KEY, v BLOB NOT NULL);
         CREATE TABLE pause(route INTEGER PRIMARY KEY, record BLOB NOT NULL);
         CREATE TABLE run(number INTEGER PRIMARY KEY, record BLOB NOT NULL);
+        CREATE TABLE owed(seq INTEGER PRIMARY KEY);
         CREATE TABLE tally(
             route INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
             PRIMARY KEY(route, state, minute)

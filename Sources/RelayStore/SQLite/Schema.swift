@@ -107,6 +107,8 @@ enum Schema {
         "INSERT INTO meta(k, v) VALUES('unturned', 1)",
         // Actions on every job that matches, each with how far it is.
         "CREATE TABLE run(number INTEGER PRIMARY KEY, record BLOB NOT NULL)",
+        // Jobs that are over and of which another route is still to be told.
+        "CREATE TABLE owed(seq INTEGER PRIMARY KEY)",
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -56,6 +56,10 @@ struct JobRow {
         static let isResent: Int64 = 512
         static let hasActions: Int64 = 1_024
         static let asksFirst: Int64 = 2_048
+        static let notifies: Int64 = 4_096
+        static let owesNotice: Int64 = 8_192
+        /// The notices are counted above it.
+        static let notices: Int64 = 16
     }
 
     var flags: Int64 {
@@ -65,6 +69,11 @@ struct JobRow {
             | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
             | (machine.isInDoubt ? Flag.isInDoubt : 0) | (machine.begun?.isResent == true ? Flag.isResent : 0)
             | (hasActions ? Flag.hasActions : 0) | (machine.asksFirst ? Flag.asksFirst : 0)
+            | (machine.notifies ? noticeFlags : 0)
+    }
+
+    private var noticeFlags: Int64 {
+        Flag.notifies | (machine.isNoticeOwed ? Flag.owesNotice : 0) | Int64(machine.notices) << Flag.notices
     }
 
     /// Whether there is anything left to expunge.
@@ -137,8 +146,11 @@ struct JobRow {
             runAt: row.int(6),
             mayRepeat: flags & Flag.mayRepeat != 0,
             asksFirst: flags & Flag.asksFirst != 0,
+            notifies: flags & Flag.notifies != 0,
             isDated: flags & Flag.isDated != 0
         )
+        machine.isNoticeOwed = flags & Flag.owesNotice != 0
+        machine.notices = UInt32(clamping: flags >> Flag.notices)
         machine.reason = WaitReason(rawValue: UInt8(clamping: row.int(5)))
         machine.expiresAt = row.optionalInt(8)
         created = row.int(9)

@@ -43,4 +43,6 @@ package enum StoreFault: String, Sendable {
     case losesClaims
     /// A start decides anew whether a claim was legal.
     case decidesAgain
+    /// Notices are written after the transaction of the ending.
+    case tellsLater
 }

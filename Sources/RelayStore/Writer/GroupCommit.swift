@@ -181,6 +181,7 @@ extension GroupCommit {
         var isOver = isOver
         let volatile = writer.volatile
         while !tasks.isEmpty {
+            writer.isFull = isOver
             if isOver {
                 // A caller that is refused and then looks sees why.
                 publish()
@@ -357,6 +358,10 @@ extension GroupCommit {
         let (ended, untold, notices) = (
             writer.volatile.ended, writer.volatile.untold, writer.volatile.notices
         )
+        if !writer.volatile.noticed.isEmpty {
+            options.events.noticed(writer.volatile.noticed)
+            writer.volatile.noticed = []
+        }
         writer.volatile.ended = []
         writer.volatile.untold = 0
         writer.volatile.notices = []
@@ -378,6 +383,8 @@ extension GroupCommit {
             tryInterval = hasLasted ? interval : min(2 * tryInterval, 8 * interval)
         }
         isFull = true
+        // A second try has to end jobs, and may owe what it tells of them.
+        writer.isFull = true
         hasBallast = false
         ballast.release()
         nextTry = now + tryInterval
@@ -448,6 +455,7 @@ extension GroupCommit {
         let (isOver, isGone) = (isOver, isGone)
         let wantsSweeps = emptyAt != nil || !hasBallast || hasOwnWork
         let log = UInt64(writer.database.logPages) * 4_120
+        let owed = writer.volatile.owed
         writer.shared.tellOldest(writer.plain.news())
         writer.shared.update(writer.volatile.timeline) { facts in
             facts.usedBytes = used
@@ -460,6 +468,7 @@ extension GroupCommit {
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations
             facts.logBytes = log
+            facts.owedNotices = owed
         }
     }
 }

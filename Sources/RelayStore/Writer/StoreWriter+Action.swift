@@ -117,6 +117,7 @@ extension StoreWriter {
         }
         var row = old
         if !old.machine.state.isTerminal { try unlink(&row) }
+        if old.machine.isNoticeOwed { try loseNotice(of: old) }
         for label in Set((try? database.record(old.seq))?.labels ?? []) {
             let delete = try database.statement("DELETE FROM label WHERE label = ? AND seq = ?")
             delete.bind(1, label)

@@ -49,7 +49,7 @@ extension StoreWriter {
     }
 
     /// Puts a job that is not plain into all the rows that lead to it.
-    private func putUsual(
+    func putUsual(
         _ job: NewJob,
         route: Int64,
         at moment: JobMoment
@@ -74,6 +74,7 @@ extension StoreWriter {
             expiresAt: job.expiresAfter.map { StoreClock.advance(latest, by: $0) },
             mayRepeat: record.mayRepeat,
             asksFirst: record.asksFirst,
+            notifies: record.notifies,
             isDated: date != nil,
             isBlocked: previous != nil,
             now: now

@@ -98,11 +98,13 @@ extension StoreWriter {
         throw damaged(database.path, "its structure is damaged (\(fault.prefix(80)))")
     }
 
-    /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one.
+    /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one; where it `isFull`, notices of
+    /// those that end with it are owed.
     static func open(
         _ directory: StoreDirectory,
         _ options: StoreOptions,
-        at moment: JobMoment
+        at moment: JobMoment,
+        isFull: Bool = false
     ) throws(StoreError) -> StoreWriter {
         if try !inspect(directory) { try create(directory) }
         // Bytes that an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
@@ -146,6 +148,9 @@ extension StoreWriter {
         let rest = try meta("redate") ?? Self.redated
         volatile.redateFrom = hasStepped ? 0 : rest == Self.redated ? nil : rest
         volatile.hasUnturned = try meta("unturned") != nil
+        let openNotices = Int(try meta("notices") ?? 0)
+        volatile.openNotices = (openNotices, openNotices)
+        volatile.owed = Int(try database.number("SELECT count(*) FROM owed"))
         volatile.fileBytes = try database.number("SELECT coalesce(sum(length), 0) FROM file")
         let writer = StoreWriter(
             database: database,
@@ -162,6 +167,7 @@ extension StoreWriter {
             tails: tails,
             volatile: volatile
         )
+        writer.isFull = isFull
         try writer.takeOver(key)
         // With its first write SQLite has put the log's entry on disk, and does not tell if it could not.
         if let error = Database.takeDirectoryError() {

@@ -10,6 +10,7 @@ extension StoreWriter {
         try expire(limit, &report)
         try sweepPlain(retention, limit, &report)
         try unfoldStragglers(limit, &report)
+        try makeOwedNotices(limit, &report)
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
             try remove(state, finishedBy: before(age), limit, &report)
@@ -27,12 +28,16 @@ extension StoreWriter {
         {
             try writeLine()
         }
+        // A route that comes back is not told of here.
+        let longest = volatile.owed > 0 ? Self.longestOwed : Self.longestIdleTime
         report.idleTime = .milliseconds(
-            min(Self.longestIdleTime, max(0, (due ?? .max).subtractingSaturating(now)))
+            min(longest, max(0, (due ?? .max).subtractingSaturating(now)))
         )
         return report
     }
 
+    /// Milliseconds after which notices are tried again that are owed.
+    private static let longestOwed: Int64 = 5_000
     /// Milliseconds; nobody is to reckon with more.
     private static let longestIdleTime: Int64 = 86_400_000
     /// Milliseconds of the line that a crash may cost beside a clock that starts anew, while nothing is written.

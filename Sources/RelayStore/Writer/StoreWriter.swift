@@ -35,6 +35,8 @@ final class StoreWriter {
     /// Room in which the records of plain rows are written, one after the other.
     var record = RecordWriter(capacity: 4_096)
     var commits: UInt64 = 0
+    /// Whether nothing may be accepted: what is told of an ending waits then, as the ending does not.
+    var isFull = false
     /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
     var eraseLimit = Int.max
 
@@ -77,6 +79,18 @@ final class StoreWriter {
         var untold = 0
         /// The messages that an operator is to read once this transaction is on disk.
         var notices: [String] = []
+        /// Jobs that this transaction has ended, and of which another route is to be told.
+        var owing: [Int64] = []
+        /// Jobs that this transaction has removed before their notices were made.
+        var lost: [String] = []
+        /// Rows of `owed`.
+        var owed = 0
+        /// The one of them that the last sweep came to.
+        var owedFrom: Int64 = 0
+        /// Notices that are not over, and as many as the tables say.
+        var openNotices = (count: 0, written: 0)
+        /// The notices that this transaction has made.
+        var noticed: [MadeNotice] = []
         /// Whether something was erased that the log still has.
         var hasErased = false
         /// Bytes of bodies that this transaction has erased in the database.
@@ -172,6 +186,7 @@ extension StoreWriter {
             row.isPlain = false
         }
         let machine = row.machine
+        if machine.isNoticeOwed != old.machine.isNoticeOwed { try noteNotice(row) }
         let stays =
             row.side == old.side && machine.runAt == old.machine.runAt
             && machine.expiresAt == old.machine.expiresAt
@@ -188,7 +203,7 @@ extension StoreWriter {
 
     /// `stays` says that nothing has changed that only some changes touch: SQLite rewrites every index that has a named
     /// column, whether its value is another or not.
-    private func write(_ row: JobRow, stays: Bool) throws(StoreError) {
+    func write(_ row: JobRow, stays: Bool) throws(StoreError) {
         let columns = """
             state = ?2, reason = ?3, lane = ?4, fin = ?5, attempts = ?6, spent = ?7, crashes = ?8, token = ?9,
             version = ?10, flags = ?11, kind = ?12, ending = ?13, prv = ?14, nxt = ?15, sum = ?16, earlier = ?17,
@@ -288,6 +303,9 @@ extension StoreWriter {
 
     func count(_ row: JobRow, _ change: Int) {
         count(row.route, row.machine.state, created: row.created, change)
+        if row.user == JobRecord.Submitter.ofNotices.user, !row.machine.state.isTerminal {
+            volatile.openNotices.count += change
+        }
     }
 
     /// Counts a job that was accepted at that wall millisecond.
@@ -303,10 +321,18 @@ extension StoreWriter {
 
     /// Writes the changed counts; the last thing in every transaction.
     func flushTally() throws(StoreError) {
+        if !volatile.owing.isEmpty { try makeNotices() }
+        if !volatile.lost.isEmpty {
+            volatile.notices.append(NoticeMaker.lost(volatile.lost))
+            volatile.lost = []
+        }
         try flushZones()
         guard !volatile.tally.isEmpty else { return }
         for (key, change) in volatile.tally where change != 0 { try add(Int64(change), to: key) }
         volatile.tally.removeAll(keepingCapacity: true)
+        guard volatile.openNotices.count != volatile.openNotices.written else { return }
+        volatile.openNotices.written = volatile.openNotices.count
+        try setMeta("notices", Int64(volatile.openNotices.count))
     }
 
     /// Nearly always there is a row, and stays one.

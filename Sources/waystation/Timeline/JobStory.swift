@@ -60,6 +60,8 @@ struct JobStory {
                 column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
         }
         text += now(output)
+        if let of = job.noticeOf { text += column("") + "it tells how job \(safe(of)) ended\n" }
+        if let notice = job.notice { text += column("") + notice.text + "\n" }
         text += job.actions.filter(\.isAfterTheEnd).map(line).joined()
         if !view.isOver { text += why }
         let commands = commands
@@ -219,5 +221,15 @@ struct JobStory {
 
     private func column(_ text: String) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text + "  "
+    }
+}
+
+extension Job.Notice {
+    /// The line about it.
+    fileprivate var text: String {
+        let supersedes = supersedes.map { ", in place of \(safe($0))" } ?? ""
+        return isOwed
+            ? "its notice is owed: job \(safe(job))" + supersedes
+            : "job \(safe(job)) tells another route of it" + supersedes
     }
 }

@@ -66,7 +66,7 @@ enum DurableRecords {
         }
         record.add(.jobID, job.id.description)
         record.add(.route, job.route)
-        if let user = job.user { record.add(.clientUser, user) }
+        if let user = job.user, user != JobRecord.Submitter.ofNotices.user { record.add(.clientUser, user) }
         return record
     }
 

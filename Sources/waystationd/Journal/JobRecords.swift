@@ -231,7 +231,7 @@ enum JobRecords {
     }
 
     private static func add(_ client: ClientIdentity?, to record: inout JournalRecord) {
-        guard let client else { return }
+        guard let client, client.user != JobRecord.Submitter.ofNotices.user else { return }
         record.add(.clientUser, client.user)
         // The user that submitted a kept job is known, but not the process.
         if client.process > 0 { record.add(.clientProcess, client.process) }

@@ -5,6 +5,7 @@ import RelayCore
 import RelayEngine
 import RelayJobs
 import RelayPosix
+import RelayServer
 import RelayStore
 import RelaySystemd
 import RelayTransport
@@ -157,6 +158,9 @@ final class JobStorage: Sendable {
         events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }
         events.asked = { jobs in shared.jobs.withLock { $0 }?.asked(jobs) }
         events.paused = { pauses in shared.jobs.withLock { $0 }?.paused(pauses) }
+        let notices = Notices(audience, announcer) { NoticeDocument.bytes($0, $1) }
+        events.notices = notices.maker
+        events.noticed = { notices.made($0) }
         let fatal: @Sendable (StoreError) -> Void = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))
             journal.flush(milliseconds: 1000)
@@ -186,6 +190,7 @@ final class JobStorage: Sendable {
                 store: store.jobs,
                 audience,
                 announcer,
+                notices,
                 settings: settings(configuration),
                 digest: { Digest.hash($0) }
             )

@@ -6,14 +6,22 @@ package final class StoreNews: Sendable {
     package let ready = Notes<String>()
     package let ended = Notes<JobChange>()
     package let changes = Notes<Int>()
+    package let noticed = Notes<MadeNotice>()
+    /// Makes the notices; owes them all until it is another one.
+    private let maker = Mutex(NoticeMaker())
 
     package init() {}
+
+    package func makesNotices(by another: NoticeMaker) { maker.withLock { $0 = another } }
 
     /// The closures by which a store that is opened tells them.
     package var events: JobStoreEvents {
         var events = JobStoreEvents()
         events.ready = { [ready] in ready.add($0.keys) }
         events.ended = { [ended] in ended.add($0) }
+        events.noticed = { [noticed] in noticed.add($0) }
+        events.notices.wish = { [self] route, state in maker.withLock { $0 }.wish(route, state) }
+        events.notices.make = { [self] job in maker.withLock { $0 }.make(job) }
         events.changed = { [changes] in changes.add([1]) }
         return events
     }

@@ -21,7 +21,7 @@ package enum EventDocument {
         var data = JSONObjectWriter()
         if let route = event.route { data.member("route", route) }
         if let job = event.job { data.member("job", job.description) }
-        if let user = event.user { data.member("uid", user) }
+        if let user = event.user, user != JobRecord.Submitter.ofNotices.user { data.member("uid", user) }
         if let node = event.node.text { data.member("node", node) }
         data.members(of: event)
         return data.bytes
