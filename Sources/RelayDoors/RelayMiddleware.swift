@@ -168,6 +168,12 @@ extension RoutePolicy {
                 hint: "leave redirects to the client"
             )
         }
+        if hedging != nil {
+            throw Refusal(
+                "a middleware sends its client's request once at a time, and hedging sends it beside itself",
+                hint: "leave hedging nil"
+            )
+        }
         if verification != nil {
             throw Refusal(
                 "a middleware sends its client's request and no other, and verification asks the upstream about it",

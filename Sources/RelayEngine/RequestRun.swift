@@ -57,6 +57,9 @@ package final class RequestRun {
             engine.running.add(1, ordering: .relaxed)
         }
 
+        /// Nothing more is sent under the key: a caller that has its answer may use it at once, on any connection.
+        func releaseKey() { key?.release() }
+
         /// Of a request that is counted already.
         init(adopting engine: Engine, _ permit: consuming RouteState.Permit) {
             self.engine = engine
@@ -173,6 +176,7 @@ package final class RequestRun {
             let report = outcome.report
             stage = .answering(execution, report, since: ports.time.now().before(by: report.lastTook))
         } else {
+            lease?.releaseKey()
             ports.sink.record(.ended(outcome.report))
         }
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
@@ -194,6 +198,7 @@ package final class RequestRun {
     package func answerEnded(_ end: AnswerEnd) {
         guard case .answering(let execution, let report, let since) = stage else { return }
         stage = .over
+        lease?.releaseKey()
         execution.answerEnded(end)
         relay.ports.sink.tell(report, end, taken: since.duration(to: relay.ports.time.now()))
     }

@@ -40,6 +40,7 @@ extension RoutePolicy {
                 "choose 1 to 20 attempts, a timeout above zero, and a wait that is not negative"
             )
         }
+        if let fault = hedgingFault { throw fault }
         for rule in recovery {
             try check(rule)
             try check(rule.on, "rule \"\(rule.name)\"")

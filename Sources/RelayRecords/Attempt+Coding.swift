@@ -127,7 +127,9 @@ extension Attempt.Next {
         case .failover(let upstream): upstream
         case .follow(_, let address): address
         case .respond(let source), .respondAndKeep(let source): source.rawValue
-        case .retry, .refreshCredentials, .quickRecovery, .verify, .fail, .deadLetter, .pauseRoute, .hold: nil
+        case .retry, .refreshCredentials, .quickRecovery, .verify, .hedge, .fail, .deadLetter, .pauseRoute,
+            .hold:
+            nil
         }
     }
 
@@ -143,7 +145,7 @@ extension Attempt.Next {
             self = name == "respond" ? .respond(source) : .respondAndKeep(source)
         default:
             let plain: [Attempt.Next] = [
-                .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold,
+                .refreshCredentials, .quickRecovery, .hedge, .fail, .deadLetter, .pauseRoute, .hold,
             ]
             guard let found = plain.first(where: { $0.name == name }) else { return nil }
             self = found

@@ -102,6 +102,25 @@ struct TimelineTests {
         )
     }
 
+    @Test("of two sendings the one that was decided about tells whether a rule was for it")
+    func hedged() throws {
+        let held =
+            #"[{"rule":"hedge","reason":"not sent a second time: the route has no permit left (concurrency)"}]"#
+        let failed = #""upstream":"u","started_after_ms":0,"duration_ms":1,"kind":"http_status","status":503"#
+        let loser = #""upstream":"u","started_after_ms":0,"duration_ms":1,"kind":"cancelled","next":"hedge""#
+        for attempts in [
+            #"{"number":1,\#(failed)},{"number":2,\#(loser)}"#,
+            #"{"number":1,\#(failed),"held_back":\#(held)}"#,
+        ] {
+            let text = try timeline(
+                #"{"id":"1","outcome":"failure","status":503,"request":{"method":"GET"},"attempts":[\#(attempts)]}"#
+            )
+            #expect(text.contains("no rule of the route acts on this failure\n"))
+            #expect(!text.contains("rule \"hedge\""))
+            #expect(text.contains("  hedge: not sent a second time: ") == attempts.contains("held_back"))
+        }
+    }
+
     @Test("an unknown outcome that was not repeated says so")
     func unknown() throws {
         let text = try timeline(

@@ -236,6 +236,22 @@ class Follow(ExampleTest):
         self.assertEqual((got.status, got["Waystation-Source"], asked), (502, "relay", [1, 1, 0]))
 
 
+def given_up(got):
+    """Waits until the relay closes the connection, and answers nothing."""
+    got.connection.wait_for_end()
+
+
+class Hedge(ExampleTest):
+    def test_the_second_sending_answers_for_a_request_that_is_late(self):
+        relay = self.example("hedge")
+        self.first.on("/late", *[answer(200, "soon")] * 24, given_up, answer(200, "second"))
+        for number in range(24):
+            self.assertEqual(relay.curl("/r/search/late").body, b"soon", number)
+        got = relay.curl("/r/search/late")
+        self.assertEqual((got.status, got.body, got["Waystation-Attempts"]), (200, b"second", "2"))
+        self.assertEqual([a["result"] for a in relay.job(got)["attempts"]], ["cancelled", "success"])
+
+
 class Backoff(ExampleTest):
     def setUp(self):
         super().setUp()

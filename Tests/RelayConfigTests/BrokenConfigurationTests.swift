@@ -81,8 +81,8 @@ struct BrokenConfigurationTests {
     @Test(
         "Each gets every message it should, with its place and the fix",
         arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
-            + brokenVerification + brokenFollowing + brokenStreams + brokenDurable + brokenHints
-            + brokenClosed + brokenNotices
+            + brokenVerification + brokenFollowing + brokenStreams + brokenHedging + brokenDurable
+            + brokenHints + brokenClosed + brokenNotices
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -101,7 +101,7 @@ struct BrokenConfigurationTests {
     @Test("Every place points at the JSON it names")
     func pointers() throws {
         for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenVerification
-            + brokenFollowing + brokenStreams
+            + brokenFollowing + brokenStreams + brokenHedging
             + brokenDurable + brokenClosed + brokenNotices
         {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value

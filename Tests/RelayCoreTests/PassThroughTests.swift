@@ -39,6 +39,7 @@ struct PassThroughTests {
         "neverFails": "for failures, which are promoted",
         "verifications": "ordinary",
         "followings": "ordinary",
+        "hedgings": "ordinary; kept jobs are never hedged",
     ]
 
     /// The same of the parts of those that are compiled, or make an ordinary request by one part alone.

@@ -8,7 +8,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("The terms that a caller may set for a job that is kept")
+@Suite("The terms that a caller may set for a job that is kept", .timeLimit(.minutes(1)))
 struct DurableFieldsTests {
     private let time = VirtualTime(.manual)
 
@@ -183,5 +183,26 @@ struct DurableFieldsTests {
         // An admission that never runs holds its key no longer than itself.
         first = nil
         #expect(code("k") == nil && first == nil)
+    }
+
+    @Test(
+        "A caller that has all of an answer may use its key at once, on any connection",
+        arguments: [false, true]
+    )
+    func released(streams: Bool) async throws {
+        let engine = Engine(snapshot: EngineBench.snapshot(), time: time, entropy: SeededEntropy())
+        let bench = Bench([streams ? .stream(PieceBody([[1]], length: nil)) : .answer(200)])
+        let key = [("Idempotency-Key", "\"k\"")]
+        let admission = try admit(key, engine: engine)
+        let run = RequestRun(engine, admission, .empty, bench.relay)
+        #expect(throws: Problem.self) { try admit(key, engine: engine) }
+        let outcome = await run.finish()
+        #expect(outcome.status == 200)
+        if streams {
+            #expect(throws: Problem.self) { try admit(key, engine: engine) }
+            run.answerEnded(.whole)
+        }
+        #expect(throws: Never.self) { try admit(key, engine: engine) }
+        run.letGo()
     }
 }

@@ -86,7 +86,7 @@ function attemptEntry(attempt) {
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
   for (const { rule, reason } of attempt.held_back || []) {
     notes.push(reason.startsWith("would have ") ? `${rule} ${reason}` : rule === attempt.rule ? `rule "${rule}": ${reason}`
-      : /^(follow|verify)$/.test(rule) ? `${rule}: ${reason}` : `rule "${rule}" did not act: ${reason}`);
+      : /^(follow|hedge|verify)$/.test(rule) ? `${rule}: ${reason}` : `rule "${rule}" did not act: ${reason}`);
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
@@ -119,9 +119,9 @@ function actionEntry(done) {
   return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
-const metNoRule = attempt =>
+const metNoRule = ({ attempts }, attempt = attempts.findLast(one => one.next !== "hedge")) =>
   Boolean(attempt?.kind && !/^(cancelled|client_gone|http_request_error|preparation)$/.test(attempt.kind)
-  && !attempt.rule && !attempt.next && !(attempt.held_back || []).length);
+  && !attempt.rule && !attempt.next && (attempt.held_back || []).every(held => /^not sent a/.test(held.reason)));
 
 const REMARKS = { upstream: "", verified: ", found by asking the upstream", followed: ", at the end of its operation",
   begun: ", and its operation goes on" };
@@ -132,7 +132,7 @@ function nowEntry(job) {
       ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
     const status = job.status !== undefined && !failure ? `: answered ${job.status}` : "";
     const standIn = REMARKS[job.source] ?? (job.source ? ` with the ${job.source}` : "");
-    const rules = job.end === "exhausted" && metNoRule(job.attempts.at(-1)) ? ", no rule acts on it" : "";
+    const rules = job.end === "exhausted" && metNoRule(job) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
     return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure,
       look: job.state === "succeeded" ? "good" : "bad" };
@@ -187,7 +187,7 @@ function storyCommands(job) {
 // The end of one that was answered at once.
 function answeredEntries(job) {
   const entries = [];
-  if (metNoRule(job.attempts.at(-1))) entries.push({ notes: ["no rule of the route acts on this failure"] });
+  if (metNoRule(job)) entries.push({ notes: ["no rule of the route acts on this failure"] });
   let what = `answered ${job.status ?? "no answer"}${REMARKS[job.source] ?? ""}`, look = "good";
   if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
     what += ` with the ${job.outcome}`;

@@ -49,6 +49,8 @@ public struct Attempt: Sendable {
         /// The operation that it began is looked at after that wait, at that address of its upstream with the origin behind a
         /// space; nil at the one before.
         indirect case follow(after: Duration, at: String?)
+        /// Another sending of the same request, which was under way beside it, goes on alone.
+        case hedge
         /// The job ends with its failure, or with the one the strategy gave.
         case fail
         /// The job is given up for an operator to look at.
@@ -71,6 +73,7 @@ public struct Attempt: Sendable {
             case quickRecovery = "quick_recovery"
             case verify
             case follow
+            case hedge
             case fail
             case deadLetter = "dead_letter"
             case pauseRoute = "pause_route"
@@ -87,6 +90,7 @@ public struct Attempt: Sendable {
             case .quickRecovery: .quickRecovery
             case .verify: .verify
             case .follow: .follow
+            case .hedge: .hedge
             case .fail: .fail
             case .deadLetter: .deadLetter
             case .pauseRoute: .pauseRoute
@@ -112,7 +116,9 @@ public struct Attempt: Sendable {
 
 extension Attempt {
     /// Whether it failed and no rule of the route was for it.
-    package var metNoRule: Bool { failure != nil && rule == nil && next == nil && heldBack.isEmpty }
+    package var metNoRule: Bool {
+        failure != nil && rule == nil && next == nil && heldBack.allSatisfy(\.reason.isOfHedge)
+    }
 
     /// The rule that is charged with what came next.
     package var chargedRule: String? {
@@ -123,6 +129,9 @@ extension Attempt {
     /// Whether the upstream refused it as one too many, and its job waits as the relay likes: it costs the job nothing.
     package var isSpared: Bool { failure?.blamed == .tooMany }
 
+    /// Whether another sending of the same request was answered before it, and it was given up: its end is nobody's doing.
+    package var wasOutrun: Bool { next == .hedge && failure?.kind == .cancelled }
+
     /// How far it got.
     package var sent: Sent { failure?.sent ?? .answered }
 
@@ -131,8 +140,16 @@ extension Attempt {
     package var isSpent: Bool {
         if lookUp != nil { return false }
         if case .refreshCredentials? = next { return false }
+        if wasOutrun { return sent != .neverSent }
         return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed
             && !isSpared
+    }
+}
+
+extension Collection<Attempt> {
+    /// As they began: of two that were under way at once the one that was judged stands last in a record.
+    package var asBegun: [Attempt] {
+        contains { $0.next == .hedge } ? sorted { $0.number < $1.number } : Array(self)
     }
 }
 

@@ -63,6 +63,8 @@ public struct HeldBack: Sendable, Equatable {
         case noRuleRepeats
         /// The rule has answered, and the request does not go on as a kept job.
         indirect case notKept(Reason)
+        /// The attempt was late and was not sent a second time, for that reason in words.
+        case notHedged(String)
         /// The rule, or the part of the route's traffic, only tells what it would have done.
         case reported(String)
         /// The reason in the words of a record on disk.
@@ -75,6 +77,17 @@ public struct HeldBack: Sendable, Equatable {
             switch self {
             case .reported: true
             case .recorded(let text): text.hasSuffix(Self.markOfReport)
+            default: false
+            }
+        }
+
+        private static let markOfHedge = "not sent a second time: "
+
+        /// Whether an attempt that was late was not sent a second time, which is about no rule.
+        package var isOfHedge: Bool {
+            switch self {
+            case .notHedged: true
+            case .recorded(let text): text.hasPrefix(Self.markOfHedge)
             default: false
             }
         }
@@ -118,6 +131,7 @@ public struct HeldBack: Sendable, Equatable {
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
             case .noRuleRepeats: "no rule of the route would send it again"
             case .notKept(let reason): "not kept: " + reason.shortText
+            case .notHedged(let reason): Self.markOfHedge + reason
             case .reported(let what): "would have \(what) \(Self.markOfReport)"
             case .recorded(let text): text
             }
@@ -148,6 +162,7 @@ extension Attempt.Next {
         case .hold: "put it aside"
         case .verify: "asked what became of it"
         case .follow: "looked at its operation"
+        case .hedge: "left it to the other sending"
         }
     }
 }

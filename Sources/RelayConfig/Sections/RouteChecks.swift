@@ -41,6 +41,7 @@ struct RouteCheck {
         checkVerification(&reading)
         checkStreams(&reading)
         checkFollowing(&reading)
+        checkHedging(&reading)
         if policy.neverFails, isDurable {
             reading.error(
                 "a route that keeps its requests cannot promise their callers an answer",

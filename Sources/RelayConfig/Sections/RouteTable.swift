@@ -84,6 +84,9 @@ extension ConfigurationTable {
                 "How an operation is followed that the upstream begins, and answers with a 202 before it is over: the job or "
                     + "request comes to its end with the operation. Without the key a 202 is an answer like any other."
             }
+            Field("hedge", hedge.kind, \.policy.hedging) {
+                "When a request that is late is sent a second time, beside the first; without the key it never is."
+            }
             Field("delivery", delivery.kind, \.policy.delivery) { "Whether requests are answered or kept." }
             Field("constrained", constrainedUse, \.self) {
                 "The treatment of requests while the network is constrained: send sends them as ever; refuse refuses them, "

@@ -35,6 +35,16 @@ extension ExecutionMachine {
     /// Tells the route's traffic how the attempt was.
     mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
         guard !context.route.isWithoutTraffic else { return }
+        feedback = feedback(of: failure, fields, waited: recovery.timeWaited(at: moment.now), moment)
+    }
+
+    /// The word of a failure after such a wait.
+    mutating func feedback(
+        of failure: Failure,
+        _ fields: HeaderFields?,
+        waited: Duration,
+        _ moment: Moment
+    ) -> AttemptFeedback {
         var feedback = AttemptFeedback(
             failure,
             named: judge.named(failure),
@@ -42,15 +52,14 @@ extension ExecutionMachine {
             fields,
             wallMilliseconds: moment.wall
         )
-        feedback.isCallersEnd = isCallersEnd(failure, moment)
-        self.feedback = feedback
+        feedback.isCallersEnd = isCallersEnd(failure, waited: waited)
+        return feedback
     }
 
     /// Whether the caller gave up, or its own time was over, before there was an answer.
-    private func isCallersEnd(_ failure: Failure, _ moment: Moment) -> Bool {
+    private func isCallersEnd(_ failure: Failure, waited: Duration) -> Bool {
         switch failure.kind {
-        case .httpResponseTimeout:
-            recovery.timeWaited(at: moment.now) < context.route.policy.timeouts.attempt
+        case .httpResponseTimeout: waited < context.route.policy.timeouts.attempt
         // The upstream may be waiting for a body that the caller has not sent to the end.
         case .cancelled: failure.status == nil && failure.sent != .neverSent && preparation.body.isReplayable
         default: false

@@ -26,9 +26,11 @@ extension ExecutionMachine {
         )
     }
 
-    /// Whether all of the request's content is in memory; mutating, so that the machine is not copied for it.
-    var hasBodyAtHand: Bool {
-        mutating get { preparation.body.isAtHand }
+    /// Whether the attempt can be sent without a task: all of its content is in memory, and no second sending may be due.
+    ///
+    /// Mutating, so that the machine is not copied for it.
+    var isPrompt: Bool {
+        mutating get { preparation.body.isAtHand && !(context.route.hedges && mayHedge) }
     }
 
     /// The next turn of its driver, without the values that only that turn needs.

@@ -18,6 +18,8 @@ package struct RouteAccount: Sendable {
     package private(set) var lookUps: [LookUp: UInt64] = [:]
     /// How often the head of a streamed answer was held back, by what ended that.
     package internal(set) var releases: [HeadRelease: UInt64] = [:]
+    /// How often a request that was late was sent a second time, or was not, by what came of it.
+    package internal(set) var hedges: [HedgeEnd: UInt64] = [:]
     /// How often each upstream's breaker has opened, or closed.
     package private(set) var breakerMoves: [BreakerMove: UInt64] = [:]
     /// How often each rule, and each part of the route's traffic, that only tells would have acted.
@@ -74,7 +76,7 @@ package struct RouteAccount: Sendable {
         }
         if let word = attempt.lookUp {
             count(word)
-        } else if let failure = attempt.failure {
+        } else if let failure = attempt.failure, !attempt.wasOutrun {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
             let code = FailureCode(failure)
             let hasRoom = causes[code] != nil || causes.count < RouteAccount.causeLimit
@@ -83,7 +85,7 @@ package struct RouteAccount: Sendable {
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }
         switch attempt.next {
-        case nil, .verify, .follow: return
+        case nil, .verify, .follow, .hedge: return
         default: break
         }
         guard let next = attempt.next else { return }

@@ -134,7 +134,7 @@ package final class RouteMeter: Sendable {
         case (.succeeded, .stale): cells.add(.stale)
         case (.succeeded, _):
             cells.add(.succeeded)
-            if report.attemptCount > 1, !report.isOfOperation { cells.add(.recovered) }
+            if report.attemptCount > 1, !report.isOfOperation, report.hasRepeated { cells.add(.recovered) }
         case (.cancelled, _): cells.add(.cancelled)
         default: cells.add(.failed)
         }
@@ -183,6 +183,9 @@ package final class RouteMeter: Sendable {
 
     /// The head of a streamed answer was held back until then.
     func released(_ end: HeadRelease) { account.withLock { $0.releases[end, default: 0] &+= 1 } }
+
+    /// An attempt that was late was sent a second time, or was not.
+    func hedged(_ end: HedgeEnd) { account.withLock { $0.hedges[end, default: 0] &+= 1 } }
 
     package func count(_ change: BreakerChange) { account.withLock { $0.count(change) } }
 }

@@ -67,7 +67,7 @@ extension RecoveryMachine {
         var attempt = Attempt(number: number, upstream: target.name, beganAt: wall)
         attempt.lookUp = word
         attempts.append(attempt)
-        (began, moved, attemptLimit) = (now, .zero, limit ?? attemptLimit)
+        (began, sentAt, moved, attemptLimit) = (now, now, .zero, limit ?? attemptLimit)
         return planned(number, upstreamIndex)
     }
 

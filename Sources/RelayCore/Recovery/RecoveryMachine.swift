@@ -17,6 +17,8 @@ package struct RecoveryMachine: Sendable {
     package internal(set) var attempts: [Attempt] = []
     /// When the last of them began.
     var began = Instant(nanoseconds: 0)
+    /// When it was sent that is on record: later where that is its second sending.
+    var sentAt = Instant(nanoseconds: 0)
     /// How long content has moved since.
     var moved = Duration.zero
 
@@ -151,7 +153,7 @@ package struct RecoveryMachine: Sendable {
         let target = route.policy.upstreams[upstreamIndex]
         let number = (history?.attempts ?? 0) + attempts.count + 1
         attempts.append(Attempt(number: number, upstream: target.name, beganAt: wall))
-        (began, moved) = (now, .zero)
+        (began, sentAt, moved) = (now, now, .zero)
         return planned(number, upstreamIndex)
     }
 
@@ -178,7 +180,7 @@ package struct RecoveryMachine: Sendable {
     /// The attempt that has begun has not been sent, and begins now.
     package mutating func attemptPostponed(at now: Instant, wall: Int64, _ plan: Plan) -> Plan {
         attempts[attempts.count - 1].beganAt = wall
-        (began, moved) = (now, .zero)
+        (began, sentAt, moved) = (now, now, .zero)
         return planned(plan.number, plan.upstreamIndex)
     }
 
@@ -194,10 +196,10 @@ package struct RecoveryMachine: Sendable {
     }
 
     /// How long the last attempt has been under way.
-    package func timeTaken(at now: Instant) -> Duration { began.duration(to: now) }
+    package func timeTaken(at now: Instant) -> Duration { sentAt.duration(to: now) }
 
-    /// The same without the time in which content moved.
-    func timeWaited(at now: Instant) -> Duration { timeTaken(at: now) - moved }
+    /// How long it has been under way by the limits, without the time in which content moved.
+    func timeWaited(at now: Instant) -> Duration { began.duration(to: now) - moved }
 
     /// How much of it is that.
     var timeMoved: Duration { moved }

@@ -20,7 +20,7 @@ extension Execution {
             advance()
             switch machine.driverStep {
             case .send:
-                guard machine.hasBodyAtHand, isOnRecord else { return .waits }
+                guard machine.isPrompt, isOnRecord else { return .waits }
                 do throws(Failure) {
                     if isGivenUp {
                         throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")

@@ -12,7 +12,7 @@ extension Execution {
             switch machine.step {
             case .send:
                 if let log = context.history?.log, await !record(in: log) { continue }
-                await send()
+                if context.route.hedges, machine.mayHedge { await hedge() } else { await send() }
             case .hold, .wait: await pause()
             case .token: await obtainToken()
             case .collect(let collecting): await collect(collecting)

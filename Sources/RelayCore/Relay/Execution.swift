@@ -356,7 +356,7 @@ extension Execution {
         record(change)
     }
 
-    private func record(_ change: BreakerChange?) {
+    func record(_ change: BreakerChange?) {
         guard let change else { return }
         ports.sink.record(.breakerChanged(route: context.route.name, change))
     }

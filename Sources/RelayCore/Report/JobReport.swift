@@ -145,8 +145,11 @@ extension JobReport {
         guard state == .succeeded, isFromUpstream else { return false }
         // An operation that goes well is looked at as well.
         if isOfOperation { return attempts.contains { $0.failure != nil } }
-        return attemptCount > 1 || attempts.last?.failure != nil
+        return attemptCount > 1 && hasRepeated || attempts.last?.failure != nil
     }
+
+    /// Whether any of its attempts was more than a second sending of the one that was taken.
+    var hasRepeated: Bool { attemptCount - attempts.count { $0.wasOutrun } > 1 }
 
     /// Whether the answer is one to a question of the relay's own.
     var isAskedFor: Bool {

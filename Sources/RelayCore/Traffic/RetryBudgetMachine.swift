@@ -47,6 +47,27 @@ struct RetryBudgetMachine: Sendable {
         return max(0, settings.floor - underWay - Int(justFailed.total.all) / RetryBudgetMachine.quick, share)
     }
 
+    /// Takes room for a second sending beside the first, which counts as a retry that failed, whatever comes of it: an
+    /// upstream that has become slow would get twice its load from those that succeed.
+    ///
+    /// Half of the share is left to retries, which follow failures and not mere slowness.
+    ///
+    /// - Returns: false where there is no room; the floor gives it none.
+    mutating func takesHedge(_ settings: RetryBudgetSettings, _ now: Instant) -> Bool {
+        guard settings.isEnabled else { return true }
+        load.advance(to: now)
+        failed.advance(to: now)
+        let spent = underWay + Int(failed.total.all)
+        guard spent * 200 < settings.percent * Int(load.total.all) else { return false }
+        failed.add(now)
+        return true
+    }
+
+    /// The second sending that had taken its room was not sent.
+    mutating func notHedged(_ settings: RetryBudgetSettings, _ now: Instant) {
+        if settings.isEnabled { failed.takeBack(now) }
+    }
+
     /// A request began its first attempt.
     mutating func began(_ now: Instant) { load.add(now) }
 

@@ -41,6 +41,15 @@ struct RollingCounts: Sendable {
         }
     }
 
+    /// One of them was none after all.
+    mutating func takeBack(_ now: Instant) {
+        advance(to: now)
+        let index = Int(current % Int64(RollingCounts.slices))
+        guard counts[index].all > 0 else { return }
+        counts[index].all &-= 1
+        total.all &-= 1
+    }
+
     /// Forgets what is too old.
     mutating func advance(to now: Instant) {
         let slice = now.nanoseconds / slice

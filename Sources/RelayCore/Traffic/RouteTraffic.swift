@@ -9,6 +9,7 @@ package final class RouteTraffic: Sendable {
     /// As the window of the upstream in use has it; what the route's permits go by.
     private let present = Atomic<Int>(.max)
     private let onWider = Mutex<(@Sendable () -> Void)?>(nil)
+    private let onPermitQuestion = Mutex<(@Sendable () -> Bool)?>(nil)
     /// Whether the route has no permit left.
     private let full = Atomic<Bool>(false)
 
@@ -19,6 +20,15 @@ package final class RouteTraffic: Sendable {
 
     /// Has `body` called, with no lock held, whenever the window has grown; whoever asked before is told no more.
     package func whenWider(_ body: (@Sendable () -> Void)?) { onWider.withLock { $0 = body } }
+
+    /// Has `body` asked, with no lock held, whether no more permits are out than the width and the route's limit allow, and
+    /// nobody waits for one.
+    package func whenPermitIsAsked(_ body: (@Sendable () -> Bool)?) {
+        onPermitQuestion.withLock { $0 = body }
+    }
+
+    /// Whether there is room for what has narrowed the width; true where nobody gives permits.
+    var hasPermit: Bool { onPermitQuestion.withLock { $0 }?() ?? true }
 
     /// Whether the route has no permit left, as whoever gives them says: a window grows only then.
     package var isFull: Bool {
@@ -216,6 +226,11 @@ package final class RouteTraffic: Sendable {
         }
         if isWider { onWider.withLock { $0 }?() }
         return value
+    }
+
+    /// Asks, or tells, how long answers took.
+    func tellTimes<Value: Sendable>(_ body: (inout HedgeTable) -> Value) -> Value {
+        state.withLock { body(&$0.times) }
     }
 
     /// The route as it is configured from now on, whatever requests of before have to tell.

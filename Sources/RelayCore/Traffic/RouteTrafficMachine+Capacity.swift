@@ -29,6 +29,12 @@ extension RouteTrafficMachine {
     ///
     /// While none is in use, since breakers are open, nothing but a probe is sent: nobody has to wait for a permit to hear that.
     func width(of route: Route, _ now: Instant) -> Int {
+        let width = widthOfRequests(route, now)
+        // Each second sending has a permit that no other request gets meanwhile.
+        return hedging == 0 ? width : max(1, min(width, route.policy.concurrency.maxRequests) - hedging)
+    }
+
+    private func widthOfRequests(_ route: Route, _ now: Instant) -> Int {
         guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
         var place = first
         if !upstreams[first].isCalm {
@@ -44,8 +50,7 @@ extension RouteTrafficMachine {
                 place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
             }
         }
-        if route.reporting.contains(.window) { return .max }
-        let width = upstreams[place].width(route)
+        let width = route.reporting.contains(.window) ? .max : upstreams[place].width(route)
         return width == .max ? width : width + resting
     }
 }

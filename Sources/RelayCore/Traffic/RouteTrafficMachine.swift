@@ -13,6 +13,10 @@ struct RouteTrafficMachine: Sendable {
     var rate = RateLimitMachine()
     /// Requests that wait before a retry, and are not with an upstream meanwhile.
     private(set) var resting = 0
+    /// Second sendings that are under way beside the first, each with a permit.
+    private(set) var hedging = 0
+    /// How long answers took, of a route that sends a second time.
+    var times = HedgeTable()
 
     /// The kind of attempt that asks for leave.
     enum Kind: Hashable, Sendable {
@@ -113,7 +117,7 @@ struct RouteTrafficMachine: Sendable {
         upstreams[grant.upstreamIndex].endedWell(grant, of: route, now)
     }
 
-    private mutating func begin(
+    mutating func begin(
         _ route: Route,
         _ asking: Asking,
         _ asked: RequestClass?,
@@ -364,6 +368,25 @@ struct RouteTrafficMachine: Sendable {
 
     /// There is no retry, or it was given up before its attempt.
     mutating func giveBackBudget(_ now: Instant) { budget.retryEnded(succeeded: nil, now) }
+
+    /// Takes what a second sending needs of the budget, whatever comes of it.
+    ///
+    /// - Returns: false when there is nothing left.
+    mutating func takeHedge(_ settings: RetryBudgetSettings, _ now: Instant) -> Bool {
+        budget.takesHedge(settings, now)
+    }
+
+    /// The second sending that had leave, and maybe that turn, was not sent.
+    mutating func notHedged(_ slot: RateSlot?, _ route: Route, _ now: Instant) {
+        budget.notHedged(route.policy.traffic.budget, now)
+        if let slot { giveBack(slot, route, now) }
+    }
+
+    /// A second sending is about to be asked about, and takes its permit before.
+    mutating func hedgeBegan() { hedging += 1 }
+
+    /// One of the two sendings is over, or there is no second.
+    mutating func hedgeEnded() { hedging -= 1 }
 
     /// A request begins to wait before its retry, or has waited.
     mutating func backOff(_ begins: Bool) { resting += begins ? 1 : -1 }

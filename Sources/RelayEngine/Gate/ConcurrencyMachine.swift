@@ -38,6 +38,9 @@ package struct ConcurrencyMachine: Sendable {
     /// Whether no permit is left.
     package var isFull: Bool { inFlight >= most }
 
+    /// Whether what is out keeps to a width that has become less, and nobody waits for a permit.
+    var hasPermit: Bool { inFlight <= most && line.isEmpty }
+
     /// Requests that wait.
     package var pending: Int { line.requests + apart.count }
 

@@ -60,7 +60,7 @@ package final class RouteState: Sendable {
         core.listen(to: traffic)
     }
 
-    deinit { core.state.withLock { $0.traffic }.whenWider(nil) }
+    deinit { core.state.withLock { $0.traffic }.forgetGate() }
 
     package var figures: RouteFigures { meter.figures }
 
@@ -223,7 +223,7 @@ extension RouteState {
             return state.traffic
         }
         core.admit { $0.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests) }
-        if before !== traffic { before.whenWider(nil) }
+        if before !== traffic { before.forgetGate() }
         core.listen(to: traffic)
     }
 
@@ -270,8 +270,16 @@ extension RouteState {
 extension RouteState.Core {
     fileprivate func listen(to traffic: RouteTraffic) {
         traffic.whenWider { self.admit { $0.admitted() } }
+        traffic.whenPermitIsAsked { self.hasPermit }
         // It may have grown before anybody listened.
         admit { $0.admitted() }
+    }
+
+    private var hasPermit: Bool {
+        state.withLock { state in
+            state.machine.width = state.traffic.width
+            return state.machine.hasPermit
+        }
     }
 
     /// Lets in those that the machine names.
@@ -470,5 +478,12 @@ extension RouteState.State {
         guard machine.leftPlainly() else { return false }
         noteFullness()
         return true
+    }
+}
+
+extension RouteTraffic {
+    fileprivate func forgetGate() {
+        whenWider(nil)
+        whenPermitIsAsked(nil)
     }
 }

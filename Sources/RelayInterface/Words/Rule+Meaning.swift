@@ -48,6 +48,12 @@ extension Attempt.Next.Word {
             route says so.
             Do: No action is needed; the request is not sent again meanwhile.
             """
+        case .hedge:
+            """
+            Of two sendings of the same request the other one goes on, because hedge of the route says so: this one was \
+            answered later, which is nobody's fault, or failed first.
+            Do: No action is needed.
+            """
         case .fail:
             """
             The request fails at once, without the rules below.

@@ -1,4 +1,5 @@
-package import Glibc
+package import CLinux
+import Glibc
 
 /// A program that this process has started and waits for.
 package struct ChildProcess: Sendable {

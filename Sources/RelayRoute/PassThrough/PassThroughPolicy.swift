@@ -136,6 +136,7 @@ package final class PassThroughPolicy: Sendable {
         if policy.response.unwrap != nil || policy.limits.decodesContent { return .content }
         if route.answersStale || policy.response.keepsLastGood != nil { return .keeping }
         if !isKept, route.holdsHeads { return .content }
+        if !isKept, route.hedges { return .preparation }
         if !isKept, route.keepsRequests || policy.delivery.mode == .durable { return .keeping }
         if policy.traffic.rateLimit != nil || policy.closed != nil { return .limits }
         if policy.limits.head < 16_384 || policy.limits.fieldCount < 64 { return .limits }

@@ -8,7 +8,7 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
 
     package var sentence: String {
         switch self {
-        case .preparation: "the route wraps, signs or verifies its requests, or follows operations"
+        case .preparation: "the route wraps, signs, verifies or hedges its requests, or follows operations"
         case .edits: "the route edits a field that frames messages, or a secret of its query was not read"
         case .content: "the route unwraps or decodes the content of answers, or minds how they stream"
         case .keeping: "the route keeps requests or answers"

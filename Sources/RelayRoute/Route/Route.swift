@@ -21,6 +21,8 @@ package final class Route: Sendable {
     package let hasCooldowns: Bool
     /// Whether answers that stream are looked at as they come.
     package let holdsHeads: Bool
+    /// Whether requests that are late are sent a second time.
+    package let hedges: Bool
     /// Whether a rule answers with the last good answer.
     package let answersStale: Bool
     /// Whether a rule that responds keeps the request.
@@ -56,6 +58,7 @@ package final class Route: Sendable {
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         mindsNetwork = constrainedUpstream != nil || policy.constrained != .send
         holdsHeads = policy.response.stream != nil
+        hedges = policy.hedging != nil
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         let acting = policy.recovery.filter { !$0.reports }
         answersStale = acting.contains { if case .respondStale = $0.action { true } else { false } }
@@ -145,6 +148,13 @@ public struct RoutePolicy: Sendable {
     }
     /// One at most, likewise.
     private var followings: [Following] = []
+    /// When a request that is late is sent a second time; nil sends it once at a time.
+    public var hedging: Hedging? {
+        get { hedgings.first }
+        set { hedgings = newValue.map { [$0] } ?? [] }
+    }
+    /// One at most, likewise.
+    private var hedgings: [Hedging] = []
     /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
     /// about their failures.
     package var deliversLater = false

@@ -97,12 +97,20 @@ struct AnswerFacts {
         HeadWriter.appendLineEnd(to: &output)
     }
 
+    /// The attempts by their numbers; nil where they stand so.
+    private var orderOfNumbers: [Int]? {
+        guard attempts.count > 1, attempts.contains(where: { $0.next == .hedge }) else { return nil }
+        return attempts.indices.sorted { attempts[$0].number < attempts[$1].number }
+    }
+
     /// One entry for each attempt, in milliseconds (W3C Server-Timing); the first twenty.
     private func appendServerTiming(_ output: inout OutputBuffer) {
         guard !attempts.isEmpty else { return }
         output.append("Server-Timing: ")
-        for index in attempts.indices.prefix(20) {
-            if index > 0 { output.append(", ") }
+        let order = orderOfNumbers
+        for place in attempts.indices.prefix(20) {
+            let index = order?[place] ?? place
+            if place > 0 { output.append(", ") }
             output.append("attempt-")
             output.append(decimal: UInt64(attempts[index].number))
             output.append(";dur=")

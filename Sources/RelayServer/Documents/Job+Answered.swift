@@ -22,8 +22,9 @@ extension Job {
         notKeptBecause = report.keptJob == nil ? report.notKeptBecause : nil
         permitWait = report.permitWait.map { $0.saturatedNanoseconds / 1_000_000 }
         countedAttempts = report.attempts.count
-        let began = report.attempts.first?.beganAt ?? 0
-        listedAttempts = report.attempts.map { Attempt($0, since: began) }
+        let attempts = report.attempts.asBegun
+        let began = attempts.first?.beganAt ?? 0
+        listedAttempts = attempts.map { Attempt($0, since: began) }
         let upstream = report.attempts.last { $0.failure != nil }?.upstream
         lastFailure = report.failure.map { Failure($0, of: upstream) }
         version = 1

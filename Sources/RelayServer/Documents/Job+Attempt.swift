@@ -24,7 +24,7 @@ extension Job.Attempt {
         status = attempt.status
         if let failure = attempt.failure {
             kind = failure.kind.rawValue
-            cause = failure.cause.rawValue
+            cause = attempt.wasOutrun ? nil : failure.cause.rawValue
             sent = failure.sent.rawValue
             detail = failure.detail
             apiCode = failure.apiCode
@@ -43,7 +43,7 @@ extension Job.Attempt {
             operation = address.map { String($0.prefix { $0 != "?" && $0 != "#" && $0 != " " }) }
         case .failover(let other): nextUpstream = other
         case .respond(let source), .respondAndKeep(let source): nextSource = source.rawValue
-        case .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: break
+        case .refreshCredentials, .quickRecovery, .hedge, .fail, .deadLetter, .pauseRoute, .hold: break
         }
     }
 }

@@ -98,6 +98,16 @@ extension Metric {
             "Many failed: the upstream stalls behind its head, see waystation explain JOB. Many by time: it is slow to begin. "
             + "Any by memory: raise limits.memory."
     )
+    package static let hedges = Metric(
+        "waystation_hedges",
+        .counter,
+        ["route", "outcome"],
+        "Attempts that were late (hedge), by what came of a second sending: its answer was taken (won), that of the first was, or "
+            + "both failed (lost), or it was not sent (withheld).",
+        do:
+            "Many lost: raise percentile or least of hedge. Many withheld: waystation explain JOB says why; the upstream is slow "
+            + "as a whole."
+    )
     package static let looks = Metric(
         "waystation_operation_looks",
         .counter,
@@ -184,7 +194,7 @@ extension Metric {
         recoveries, wouldHave,
         retryDelay,
         budgetExhausted,
-        verifications, looks, streamHeads,
+        verifications, looks, streamHeads, hedges,
         retriesInFlight, retriesLeft, slotsLeft, paused, closed,
         ordinary, promoted,
     ]

@@ -57,6 +57,11 @@ extension MetricsText {
                 add(.streamHeads, [name, word.rawValue], figures.account.releases[word] ?? 0)
             }
         }
+        if entry.route.hedges {
+            for word in HedgeEnd.allCases {
+                add(.hedges, [name, word.rawValue], figures.account.hedges[word] ?? 0)
+            }
+        }
         if entry.route.follow != nil {
             for word in LookUp.ofOperations {
                 add(.looks, [name, word.rawValue], figures.account.lookUps[word] ?? 0)

@@ -51,7 +51,7 @@ struct JobDocument {
     }
 
     /// Whether it is dead because no rule of its route is for its failure.
-    var wasExhaustedByNoRule: Bool { job.end == "exhausted" && job.attempts.last?.metNoRule == true }
+    var wasExhaustedByNoRule: Bool { job.end == "exhausted" && job.attempts.judged?.metNoRule == true }
 
     /// `http_status: the upstream answered 503`.
     var failure: String? {
@@ -67,6 +67,13 @@ extension Job.Attempt {
     var metNoRule: Bool {
         guard let kind, !["cancelled", "client_gone", "http_request_error", "preparation"].contains(kind)
         else { return false }
-        return rule == nil && next == nil && heldBack.isEmpty
+        // Of `hedge`, and no rule.
+        return rule == nil && next == nil
+            && heldBack.allSatisfy { $0.reason.hasPrefix("not sent a second time: ") }
     }
+}
+
+extension [Job.Attempt] {
+    /// The last that was decided about: of two that were under way at once the one whose number is higher may have lost.
+    var judged: Job.Attempt? { last { $0.next != "hedge" } }
 }

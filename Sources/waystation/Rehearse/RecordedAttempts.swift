@@ -141,6 +141,8 @@ extension Job.Attempt {
         guard let startedAt, lookUp == nil, next != RelayBase.Attempt.Next.quickRecovery.name else {
             return nil
         }
+        // How long it would have taken is not known.
+        if next == RelayBase.Attempt.Next.hedge.name, kind == FailureKind.cancelled.rawValue { return nil }
         let ofRelay = [FailureCause.relay.rawValue, FailureCause.caller.rawValue]
         if let cause, ofRelay.contains(cause) { return nil }
         if let status, !(200...599).contains(status.rawValue) { return nil }

@@ -10,6 +10,7 @@ struct RehearsalTraits {
     private var heeds = false
     private var looks = false
     private var hasOutages = false
+    private var hedges = false
     private var moved: Set<String> = []
 
     mutating func take(_ attempts: RecordedAttempts, _ limits: RecordedLimits, _ route: Route) {
@@ -18,6 +19,7 @@ struct RehearsalTraits {
         if limits.hasSome { hasLimits = true }
         if attempts.hasOutages { hasOutages = true }
         if route.policy.apiError != nil || !route.policy.errorTypes.isEmpty { looks = true }
+        if route.hedges { hedges = true }
         moved.formUnion(attempts.moved.map { "\(route.name)/\($0)" })
         for case .retry(let retry) in route.policy.recovery.map(\.action) where retry.honorsRetryAfter {
             heeds = true
@@ -42,6 +44,7 @@ struct RehearsalTraits {
                     + " \(DurationText.short(milliseconds: Double(width))) between them."
             )
         }
+        if hedges { all.append("No attempt is late: second sendings (hedge) are not imagined.") }
         if isSampled { all.append("Waits with jitter are samples: 16 of all that chance can give.") }
         if hasLimits {
             all.append(

@@ -14,7 +14,7 @@ struct AnsweredEnd {
             String(repeating: " ", count: max(0, width - time.count)) + time + "  " + text + "\n"
         }
         var text = ""
-        if job.attempts.last?.metNoRule == true {
+        if job.attempts.judged?.metNoRule == true {
             text += line("", "no rule of the route acts on this failure")
         }
         return text + line(time, end(output))
@@ -57,7 +57,7 @@ extension JobDocument {
         func clock(_ milliseconds: Double) -> String {
             DurationText.decimals(min(max(0, milliseconds), 1e12) / 1000, 3) + "s"
         }
-        let end = job.attempts.last.map { last in
+        let end = job.attempts.judged.map { last in
             Double(last.startedAfter) + Double(last.duration.saturatedNanoseconds) / 1_000_000
         }
         let remarks = [job.bodyRemark, job.permitRemark].compactMap { $0 }.map {

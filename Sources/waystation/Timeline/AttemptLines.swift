@@ -44,7 +44,7 @@ struct AttemptLines {
             var words = "rule \"\(safe(held.rule))\"\(verb): "
             if held.reason.hasPrefix("would have ") { words = "\(safe(held.rule)) " }
             // Of a route, and no rule of it.
-            if ["follow", "verify"].contains(held.rule), verb != "" { words = "\(held.rule): " }
+            if ["follow", "hedge", "verify"].contains(held.rule), verb != "" { words = "\(held.rule): " }
             text += column("", width) + words + safe(held.reason) + "\n"
         }
         if let decision { text += column("", width) + decision + "\n" }
@@ -92,6 +92,7 @@ struct AttemptLines {
         case "follow":
             let what = attempt.operation.map { safe($0) } ?? "it"
             action = "look at \(what) in \(AttemptLines.short(attempt.wait ?? .zero))"
+        case "hedge": action = "go on with the other sending (hedge)"
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
         case nil: return nil

@@ -71,7 +71,7 @@ struct ForecastCourse {
         let asked = request?.attempts ?? []
         for (index, attempt) in asked.enumerated() { add(attempt, other?.request?.attempts.at(index)) }
         if request != nil {
-            if asked.last?.metNoRule == true { add("", "no rule of the route acts on this failure") }
+            if asked.judged?.metNoRule == true { add("", "no rule of the route acts on this failure") }
             add(
                 clock(milliseconds("caller", "after_ms"), other?.milliseconds("caller", "after_ms")),
                 caller(output)
@@ -86,7 +86,7 @@ struct ForecastCourse {
             for (index, attempt) in job.attempts.enumerated().dropFirst(asked.count) {
                 add(attempt, other?.job?.attempts.at(index))
             }
-            if job.attempts.last?.metNoRule == true { add("", "no rule of the route acts on this failure") }
+            if job.attempts.judged?.metNoRule == true { add("", "no rule of the route acts on this failure") }
             add(clock(milliseconds("length_ms"), other?.milliseconds("length_ms")), end(job, output))
         }
         let width = 2 + (lines.map(\.time.count).max() ?? 0)

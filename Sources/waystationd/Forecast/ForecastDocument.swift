@@ -90,6 +90,9 @@ extension Forecast {
                 "\(left) look\(isOne ? "" : "s") at an operation that went on \(isOne ? "is" : "are") left out."
             )
         }
+        if plan.route.hedges {
+            sentences.append("No attempt is late: second sendings (hedge) are not imagined.")
+        }
         if shortest.isBeyond || longest.isBeyond, let last = plan.series.attempts.last {
             sentences.append(
                 "The last word of the series goes on: every attempt beyond it meets \(last.word)."

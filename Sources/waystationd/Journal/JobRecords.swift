@@ -175,6 +175,7 @@ enum JobRecords {
 
     /// One line for each attempt, in the words of `explain`.
     private static func timeline(_ attempts: [Attempt]) -> String {
+        let attempts = attempts.asBegun
         guard let start = attempts.first?.beganAt else { return "" }
         return attempts.map { attempt in
             let at = seconds(.milliseconds(attempt.beganAt - start))
@@ -208,6 +209,7 @@ enum JobRecords {
         case .quickRecovery: "taken as a success"
         case .verify(let wait): "ask the upstream in \(seconds(wait)) what became of it"
         case .follow(let wait, _): "look at the operation in \(seconds(wait))"
+        case .hedge: "go on with the other sending"
         case .fail, .deadLetter: "give up"
         case .pauseRoute: "pause the route"
         case .hold: "hold the job"

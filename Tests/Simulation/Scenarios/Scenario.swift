@@ -21,7 +21,7 @@ struct Scenario: Sendable {
     static let all =
         [outage] + stalls + [flapping] + instants + [tokens, blackHole, neighbours] + shares + [
             patience, ceiling, badPath, year, turns,
-        ] + backlogs + givenUp + partial + refusals + refused
+        ] + backlogs + givenUp + partial + refusals + refused + late
 
     static func percentile(_ values: [Double], _ share: Double = 0.99) -> Double? {
         let sorted = values.sorted()
