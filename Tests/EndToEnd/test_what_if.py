@@ -51,7 +51,7 @@ def with_copies(found, count):
             if key in ("url", "token_url") and isinstance(member, str):
                 origin, path = member[:len("http://127.0.0.1:9001/")], member[len("http://127.0.0.1:9001/"):]
                 member = f"{origin}c{number}/{path}"
-            elif key == "credential" and member in names:
+            elif key in ("credential", "route") and member in names:
                 member = f"{member}-{number}"
             made[key] = copy(member, number, names)
         return made
@@ -60,7 +60,7 @@ def with_copies(found, count):
     for part in "credentials", "routes":
         if part in found:
             made[part] = {
-                f"{name}-{number}": copy(each, number, found.get("credentials", {}))
+                f"{name}-{number}": copy(each, number, [*found.get("credentials", {}), *found["routes"]])
                 for name, each in found[part].items() for number in range(count)}
     return made
 
