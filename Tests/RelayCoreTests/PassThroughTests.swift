@@ -77,7 +77,7 @@ struct PassThroughTests {
         "delivery": [
             "mode": "durable: ordinary", "expiresAfter": "for kept jobs", "ordering": "for kept jobs",
             "maxAttempts": "for kept jobs", "keepsRequests": "for kept jobs",
-            "keepsResponses": "for kept jobs",
+            "keepsResponses": "for kept jobs", "told": "for kept jobs",
         ],
     ]
 

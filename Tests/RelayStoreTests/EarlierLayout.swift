@@ -7,8 +7,16 @@ import Testing
 @testable import RelayStore
 
 extension SQLiteBench {
-    /// The statements that make a closed store of the ninth layout one of the eighth.
+    /// The statements that make a closed store of the tenth layout one of the ninth.
+    static let ninthLayout = """
+        DROP TABLE owed;
+        PRAGMA user_version = 9;
+
+        """
+
+    /// The same for one of the eighth.
     static let eighthLayout = """
+        \(ninthLayout)
         DROP TABLE run;
         PRAGMA user_version = 8;
 
