@@ -19,11 +19,11 @@ package final class RequestRun {
     private let ticket: AnswerTicket?
     /// The keeper that makes a job of the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
-    private var lease: Lease?
+    @safe @exclusivity(unchecked) private var lease: Lease?
     /// How long it waited for its permit.
-    private var permitWait: Duration?
+    @safe @exclusivity(unchecked) private var permitWait: Duration?
     /// The memory that its answer takes.
-    private var reservation: MemoryReservation?
+    @safe @exclusivity(unchecked) private var reservation: MemoryReservation?
     @safe @exclusivity(unchecked) private var stage: Stage
 
     private enum Stage {

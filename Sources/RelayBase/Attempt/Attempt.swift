@@ -130,7 +130,10 @@ extension Attempt {
     package var isSpared: Bool { failure?.blamed == .tooMany }
 
     /// Whether another sending of the same request was answered before it, and it was given up: its end is nobody's doing.
-    package var wasOutrun: Bool { next == .hedge && failure?.kind == .cancelled }
+    package var wasOutrun: Bool { isLoser && failure?.kind == .cancelled }
+
+    /// Whether another sending of the same request, beside it, was judged in its place.
+    package var isLoser: Bool { if case .hedge? = next { true } else { false } }
 
     /// How far it got.
     package var sent: Sent { failure?.sent ?? .answered }
@@ -146,10 +149,21 @@ extension Attempt {
     }
 }
 
-extension Collection<Attempt> {
+// In place, as a closure would be given a copy of each.
+extension [Attempt] {
     /// As they began: of two that were under way at once the one that was judged stands last in a record.
-    package var asBegun: [Attempt] {
-        contains { $0.next == .hedge } ? sorted { $0.number < $1.number } : Array(self)
+    package var asBegun: [Attempt] { hasLosers ? sorted { $0.number < $1.number } : self }
+
+    /// Whether two of them were under way at once.
+    package var hasLosers: Bool {
+        let all = span
+        for index in all.indices { if case .hedge? = all[index].next { return true } }
+        return false
+    }
+
+    /// How many were given up since another sending was answered before them.
+    package var outrun: Int {
+        hasLosers ? count { $0.wasOutrun } : 0
     }
 }
 

@@ -99,8 +99,10 @@ public struct HeaderFields: Sendable {
 
     /// Takes away every field of that name.
     public mutating func remove(_ name: FieldName) {
-        guard contains(name) else { return }
-        self = keeping { !matches($0, name) }
+        guard let index = firstIndex(of: name) else { return }
+        entries.remove(at: index)
+        // More than one is rare.
+        if firstIndex(of: name) != nil { self = keeping { !matches($0, name) } }
     }
 
     /// Those fields only; the bytes of the others stay in the storage.
@@ -117,11 +119,7 @@ public struct HeaderFields: Sendable {
     package func mayContain(_ names: FieldName.Marks) -> Bool { marks & names.bits != 0 }
 
     /// Whether there is a field of that name.
-    public func contains(_ name: FieldName) -> Bool {
-        guard marks & name.mark != 0 else { return false }
-        for entry in entries where matches(entry, name) { return true }
-        return false
-    }
+    public func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
     /// Whether a field of that name says anything.
     package func hasValue(_ name: FieldName) -> Bool {
@@ -142,12 +140,7 @@ public struct HeaderFields: Sendable {
 
     /// The first field's value; nil when there is no such field.
     public subscript(name: FieldName) -> String? {
-        guard marks & name.mark != 0 else { return nil }
-        let count = name.bytes.count
-        for entry in entries where Int(entry.nameCount) == count && matches(entry, name) {
-            return valueText(entry)
-        }
-        return nil
+        firstIndex(of: name).map { valueText(entries[$0]) }
     }
 
     /// Every value of the field, in order.
@@ -163,6 +156,19 @@ public struct HeaderFields: Sendable {
 }
 
 extension HeaderFields {
+    /// Where the first field of that name stands; each request asks for several names.
+    private func firstIndex(of name: FieldName) -> Int? {
+        guard marks & name.mark != 0 else { return nil }
+        let (own, wanted, all) = (storage.span, name.bytes.span, entries.span)
+        for place in all.indices where Int(all[place].nameCount) == wanted.count {
+            let start = Int(all[place].nameStart)
+            var index = 0
+            while index < wanted.count, lowercased(own[start &+ index]) == wanted[index] { index &+= 1 }
+            if index == wanted.count { return place }
+        }
+        return nil
+    }
+
     package func matches(_ entry: Entry, _ name: FieldName) -> Bool {
         let count = Int(entry.nameCount)
         guard count == name.bytes.count else { return false }

@@ -204,7 +204,8 @@ extension RouteMeter {
 
 // The figures that have been counted.
 extension RouteMeter {
-    private func sum(_ count: Count) -> UInt64 {
+    /// One of the figures, as of now.
+    package func sum(_ count: RouteFigures.Count) -> UInt64 {
         shards.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }
     }
 

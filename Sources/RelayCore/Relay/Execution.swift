@@ -14,20 +14,20 @@ package final class Execution {
     let ports: RelayPorts
     let vault: CredentialVault
     /// The memory reserved for the collected answer.
-    var reservation: MemoryReservation?
+    @safe @exclusivity(unchecked) var reservation: MemoryReservation?
     /// Keeps the request as a job where a `respond` rule asks for that; nil without a store of jobs.
     package var keeper: (any RequestKeeper)?
     /// The place in the queue for memory of answers, for a job of a stream.
     package var ticket: AnswerTicket?
 
     /// The request or timer that is pending while no task runs the job.
-    package internal(set) var pending: (any Sending)?
+    @safe @exclusivity(unchecked) package internal(set) var pending: (any Sending)?
     /// Repeats the attempt after its pooled connection turned out to be closed.
     var resend: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The traffic grant of the current attempt, which is given back exactly once.
-    var grant: AttemptGrant?
+    @safe @exclusivity(unchecked) var grant: AttemptGrant?
     /// Whether the head of the answer was passed on; `grant` is held until the content ends.
-    private var isAnswering = false
+    @safe @exclusivity(unchecked) private var isAnswering = false
     /// Whether the job holds a part of the route's retry budget, which it spends or gives back.
     private var hasBudget = false
     /// The slot in the rate limit that is reserved for the attempt that waits for it.

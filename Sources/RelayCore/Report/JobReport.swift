@@ -149,7 +149,7 @@ extension JobReport {
     }
 
     /// Whether any of its attempts was more than a second sending of the one that was taken.
-    var hasRepeated: Bool { attemptCount - attempts.count { $0.wasOutrun } > 1 }
+    var hasRepeated: Bool { attemptCount - attempts.outrun > 1 }
 
     /// Whether the answer is one to a question of the relay's own.
     var isAskedFor: Bool {

@@ -99,7 +99,7 @@ struct AnswerFacts {
 
     /// The attempts by their numbers; nil where they stand so.
     private var orderOfNumbers: [Int]? {
-        guard attempts.count > 1, attempts.contains(where: { $0.next == .hedge }) else { return nil }
+        guard attempts.count > 1, attempts.hasLosers else { return nil }
         return attempts.indices.sorted { attempts[$0].number < attempts[$1].number }
     }
 

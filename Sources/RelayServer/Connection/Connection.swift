@@ -29,7 +29,7 @@ final class HeldParser {
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
     @safe @exclusivity(unchecked) var pending: [UInt8] = []
     /// Keeps how far the search for a head's end got, while there is one.
-    var parser: HeldParser?
+    @safe @exclusivity(unchecked) var parser: HeldParser?
     /// Edge-triggered: whether there may be something to read that was not asked for.
     @safe @exclusivity(unchecked) var mayRead = true
     /// The caller sends no more; it may still read.
@@ -43,7 +43,7 @@ final class HeldParser {
     /// The task waits for something that loses nothing when the daemon stops.
     var yieldsAtDrain = false
     /// The bytes that the socket would not take yet.
-    var unsent: [UInt8] = []
+    @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.
     var unsentReservation: MemoryReservation?

@@ -33,7 +33,8 @@ package final class LoopServer {
     /// Connections without a place, the oldest first, and what each is told, or was told, once it has asked.
     var refusals: [(connection: Connection, problem: Problem)] = []
     /// Answers that are on their way, by their connections.
-    var streams: [ObjectIdentifier: (serial: Int, stream: RouteState.Stream)] = [:]
+    @safe @exclusivity(unchecked) var streams: [ObjectIdentifier: (serial: Int, stream: RouteState.Stream)] =
+        [:]
     var nextStream = 0
     let youngStreams: YoungStreams
     private let clock: LoopClock

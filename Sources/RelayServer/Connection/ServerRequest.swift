@@ -25,7 +25,7 @@ final class ServerRequest {
     /// Decoded bytes nobody has taken yet.
     @safe @exclusivity(unchecked) var collected: [UInt8] = []
     /// The body that the task sends: all of it, or its source.
-    var body = Body.empty
+    @safe @exclusivity(unchecked) var body = Body.empty
     /// The request on its way, where it is relayed and answered when it is done, and with it its hold on the relay.
     @safe @exclusivity(unchecked) var run: RequestRun?
     /// The same, where it is on its way to disk without a task.
@@ -37,7 +37,7 @@ final class ServerRequest {
     /// Which answer it is whose content follows its head; 0 of none.
     @safe @exclusivity(unchecked) var streamSerial = 0
     /// The part of the answer that has to be waited for.
-    var streaming: Streaming?
+    @safe @exclusivity(unchecked) var streaming: Streaming?
     /// Decoded bytes so far.
     @safe @exclusivity(unchecked) var received: UInt64 = 0
     /// When its head was there, and when more of its body came last, in monotonic nanoseconds.

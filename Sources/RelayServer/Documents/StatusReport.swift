@@ -218,11 +218,14 @@ extension StatusReport {
         var helped: UInt64 = 0
         var breaches: UInt64 = 0
         for entry in snapshot.routes.values {
-            let figures = entry.state.figures
-            succeeded += figures[.succeeded]
-            failed += figures[.failed]
-            breaches += figures[.breaches]
-            helped += figures[.recovered] + figures.fallbacks
+            // One by one: this is composed each second, and all figures of a route are thousands of numbers.
+            let meter = entry.state.meter
+            succeeded += meter.sum(.succeeded)
+            failed += meter.sum(.failed)
+            breaches += meter.sum(.breaches)
+            for count in [.recovered, .fallback, .placeholder, .stale] as [RouteFigures.Count] {
+                helped += meter.sum(count)
+            }
         }
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""

@@ -25,15 +25,15 @@ import RelayRoute
     @safe @exclusivity(unchecked) var phase: Phase = .dialling
     /// Moves on with each request, so that a late call for an earlier one is told apart.
     @safe @exclusivity(unchecked) var serial: UInt64 = 0
-    var tls: TLSSession?
+    @safe @exclusivity(unchecked) var tls: TLSSession?
     /// The address that was dialled, with port.
     var address = ""
     @safe @exclusivity(unchecked) var isReused = false
     /// Whether the peer's chain held none of the pinned keys, and the pins only report.
     @safe @exclusivity(unchecked) var missedPins = false
     /// Holds the connection while its timer is scheduled: a timer never outlives what it wakes.
-    let wakeUp = WakeUp()
-    private(set) lazy var timer = LoopTimer { [wakeUp] in wakeUp.connection?.timerFired() }
+    let wakeUp: WakeUp
+    let timer: LoopTimer
 
     /// How far it has come, while it is being made.
     var dialling: Dialling?
@@ -56,7 +56,7 @@ import RelayRoute
     @safe @exclusivity(unchecked) var transfer: Transfer?
 
     // The request on its way out.
-    var output = PendingOutput()
+    @safe @exclusivity(unchecked) var output = PendingOutput()
     @safe @exclusivity(unchecked) var upload: (any BodySource)?
     var uploadWaiter: UnsafeContinuation<Void, Never>?
     @safe @exclusivity(unchecked) var hasWritten = false
@@ -66,7 +66,7 @@ import RelayRoute
     /// Whether the answer came before the whole request was read.
     @safe @exclusivity(unchecked) var closesAfterAnswer = false
     /// Why writing stopped; the answer may still be there to read.
-    var writeFault: WireFault?
+    @safe @exclusivity(unchecked) var writeFault: WireFault?
 
     // The answer on its way in.
     @safe @exclusivity(unchecked) var waiter: ExchangeWaiter?
@@ -80,7 +80,7 @@ import RelayRoute
     @safe @exclusivity(unchecked) var method = Method.get
     /// Keeps how far the search for the end of a head got that has come in part.
     @safe @exclusivity(unchecked) var parser: HeldParser?
-    var limits = ResponseLimits()
+    @safe @exclusivity(unchecked) var limits = ResponseLimits()
     @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
     @safe @exclusivity(unchecked) var interimCount = 0
     /// When the head came of an answer that is passed on once it is there as a whole; 0 for any other.
@@ -89,12 +89,15 @@ import RelayRoute
     @safe @exclusivity(unchecked) var awaited = 0
     /// Whether its last answer was large and passed on: the next one is expected to be so too.
     @safe @exclusivity(unchecked) var bringsLargeAnswers = false
-    var body = IncomingBody()
+    @safe @exclusivity(unchecked) var body = IncomingBody()
     /// The receiver that takes the body without a task.
     @safe @exclusivity(unchecked) var taker: (any PieceReceiver)?
 
     init(_ pool: OriginPool, loop: EventLoop) {
         self.pool = pool
+        let wakeUp = WakeUp()
+        self.wakeUp = wakeUp
+        timer = LoopTimer { wakeUp.connection?.timerFired() }
         super.init(loop: loop)
     }
 
@@ -213,7 +216,7 @@ final class HeldParser {
 
 /// The connection that a scheduled timer wakes.
 final class WakeUp {
-    var connection: Connection?
+    @safe @exclusivity(unchecked) var connection: Connection?
 }
 
 /// The outcome of one try on one connection.

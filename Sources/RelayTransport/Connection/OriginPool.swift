@@ -36,9 +36,9 @@ final class OriginPool {
     var keepsTickets: Bool { key.tls.pins == nil }
     /// Latest last: the one most likely to be alive is taken first.
     @safe @exclusivity(unchecked) private var idle: [Connection] = []
-    var lastUsed: Int64 = 0
+    @safe @exclusivity(unchecked) var lastUsed: Int64 = 0
     /// Whether content was ever read by pieces that are kept, for which the fewer there are the better.
-    var collectsAnswers = false
+    @safe @exclusivity(unchecked) var collectsAnswers = false
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
     private(set) var isClosed = false
 
