@@ -29,6 +29,11 @@ package protocol DaemonControl: Sendable {
     /// - Returns: the HTTP status and the document: 200 with what changed, or 422 `config_rejected`.
     func reload() async -> (status: UInt16, document: [UInt8])
 
+    /// Has every upstream and token endpoint of the configuration in force looked at, as a first request would meet it.
+    ///
+    /// - Throws: `check_running` while another look is under way.
+    func checkEndpoints(_ limit: Duration, isStrict: Bool) async throws(Problem) -> [UInt8]
+
     /// Whether the network counts as constrained, and why, JSON.
     func constrained() -> [UInt8]
 

@@ -215,7 +215,6 @@ class Online(OnlineTest):
         done = subprocess.run(
             [COMMAND, "check", "--online", "--socket", relay.control], capture_output=True, text=True, timeout=30)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
-        self.assertIn(f"note: {relay.file} is looked at as it is now", done.stdout)
         self.assertIn(f"{relay.file}: ok, 1 endpoint\n", done.stdout)
         for words, said in (
                 (["-"], "takes a file by its name"), (["--worst", "x"], "--worst says nothing to check --online"),

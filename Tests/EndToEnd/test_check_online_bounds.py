@@ -1,39 +1,15 @@
 """`check --online`: nothing goes where it should not, none begins after the limit, and no set-up that is well is a fault."""
 
 import json
-import os
-import pathlib
-import shutil
 import socket
 import ssl
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
 from online import OnlineTest
 from relay import daemon, route
 from upstream import Close, answer, as_json
-
-COMMAND = pathlib.Path(daemon()).with_name("waystation")
-IS_ROOT = os.geteuid() == 0
-# Another user's daemon, which names a file of its choice.
-STRANGER = """
-import os, socket, sys
-os.setgroups([]); os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[3]))
-listener = socket.socket(socket.AF_UNIX)
-listener.bind(sys.argv[1])
-listener.listen(8)
-print("there", flush=True)
-body = b'{"config": {"file": "%s"}}' % sys.argv[2].encode()
-while True:
-    sock, _ = listener.accept()
-    if sock.recv(65536):
-        sock.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n%s"
-                     % (len(body), body))
-    sock.close()
-"""
 
 
 def stalls(request):
@@ -174,71 +150,6 @@ class Bounds(OnlineTest):
             done = subprocess.run([daemon(), "--check", name, "--online"], capture_output=True, text=True, timeout=30)
             self.assertIn("a\\x1b[31m\\u{202e}.json: ", done.stdout + done.stderr)
             self.assertNotIn("\x1b", done.stdout + done.stderr)
-
-    def ask(self, *words, before=(), **members):
-        return subprocess.run(
-            [*before, COMMAND, "check", "--online", *words], capture_output=True, text=True, timeout=30,
-            env={"PATH": os.environ["PATH"]}, **members)
-
-    def test_the_daemon_tells_of_its_file_from_the_root_on(self):
-        relay = self.new_relay({"up": route(self.plain.url)})
-        script = f'cd {relay.directory}; program=$1; shift 3; exec "$program" --config waystation.json "$@"'
-        relay.before = ["sh", "-c", script, "sh"]
-        relay.start()
-        self.assertEqual(relay.status()["config"]["file"], str(relay.file))
-
-    def test_a_socket_that_is_named_and_leads_nowhere_is_refused(self):
-        done = self.ask("--socket", str(self.directory / "none.sock"))
-        self.assertEqual((done.returncode, done.stdout), (4, ""), done)
-
-    @unittest.skipUnless(IS_ROOT, "to have another user's daemon takes root")
-    def test_nobody_else_chooses_the_file(self):
-        relay = self.new_relay({"up": route(self.plain.url)}).start()
-        for owner, mode in ((65534, 0o644), (0, 0o664)):
-            relay.file.chmod(mode)
-            os.chown(relay.file, owner, 0)
-            done = self.ask("--socket", relay.control)
-            self.assertEqual(done.returncode, 5, done)
-            self.assertIn("may be written by others than you and root", done.stderr)
-            self.assertIn("waystation check --online FILE", done.stderr)
-        os.chown(relay.file, 0, 0)
-        relay.file.chmod(0o644)
-        with tempfile.TemporaryDirectory(prefix="e2e-stranger-") as folder:
-            os.chown(folder, 65534, 65534)
-            for path, user, words in (
-                    (str(relay.file), 65534, "nobody's"), ("waystation.json", 0, "from a directory that it does not tell")):
-                place = f"{folder}/{user}.sock"
-                stranger = subprocess.Popen(
-                    [sys.executable, "-c", STRANGER, place, path, str(user)], stdout=subprocess.PIPE, cwd="/")
-                self.addCleanup(stranger.communicate)
-                self.addCleanup(stranger.kill)
-                stranger.stdout.readline()
-                done = self.ask("--socket", place)
-                self.assertEqual(done.returncode, 5, done)
-                self.assertIn(words, done.stderr)
-
-    @unittest.skipUnless(IS_ROOT and shutil.which("unshare"), "mounts of its own take root")
-    def test_the_secrets_of_the_service_are_for_the_file_of_its_own_socket_alone(self):
-        secrets = self.directory / "secrets"
-        secrets.mkdir()
-        (secrets / "key").write_text("k3y-in-header")
-        (secrets / "key").chmod(0o400)
-        auth = {"type": "bearer", "token": {"credential": "key"}}
-        relay = self.new_relay({"up": route(self.plain.url, auth=auth, check={"path": "health"})},
-                               environment={"CREDENTIALS_DIRECTORY": str(secrets)}).start()
-        script = (f"mount -t tmpfs none /run; mkdir -p /run/credentials/waystationd.service /run/waystation;"
-                  f"cp -p {secrets}/key /run/credentials/waystationd.service;"
-                  f'mount --bind {relay.directory} /run/waystation; exec "$@"')
-        inside = ["unshare", "-m", "--propagation", "private", "bash", "-ec", script, "bash"]
-        if subprocess.run([*inside, "true"], capture_output=True).returncode:
-            self.skipTest("no mounts can be made here")
-        self.plain.forget()
-        done = self.ask("--socket", relay.control, before=inside)
-        self.assertEqual((done.returncode, self.plain.requests), (78, []), done)
-        done = self.ask(before=inside)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(self.plain.requests[0]["Authorization"], "Bearer k3y-in-header")
-        self.assertNotIn("k3y-in-header", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

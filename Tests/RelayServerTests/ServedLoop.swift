@@ -130,6 +130,8 @@ private struct NoControl: DaemonControl {
 
     func compose(_ document: @escaping @Sendable () -> [UInt8]) async -> [UInt8] { document() }
 
+    func checkEndpoints(_ limit: Duration, isStrict: Bool) async throws(Problem) -> [UInt8] { [] }
+
     func constrained() -> [UInt8] { [] }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool { false }

@@ -159,6 +159,8 @@ extension WordValue where Self: CaseIterable {
 extension AnswerSource: WordValue {}
 extension CredentialState: WordValue {}
 extension DeliveryMode: WordValue {}
+extension EndpointResult: WordValue {}
+extension EndpointStep: WordValue {}
 extension FailureKind: WordValue { package static var schema: Schema { .failureKind } }
 extension JobAction: WordValue {}
 extension Role: WordValue {}

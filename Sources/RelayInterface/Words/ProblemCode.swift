@@ -178,6 +178,14 @@ package enum ProblemCode: WordRow, CaseIterable, Sendable {
         Example: 8 runs are under way, and nothing was begun
         Retry-After: 60
         """
+    case checkRunning = """
+        check_running: 409 The endpoints are being looked at already
+        Somebody else has the daemon look at its endpoints, and it does so once at a time.
+        Causes: waystation check --online, or checkEndpoints, was called and is not over.
+        Do: Wait for its end, 30 s at most, and ask again.
+        Example: the endpoints are being looked at already
+        Retry-After: 5
+        """
     case bodyExpired = """
         body_expired: 410 The body is no longer kept
         The body is no longer kept.

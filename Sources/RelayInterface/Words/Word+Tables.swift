@@ -27,6 +27,8 @@ extension Word {
         case .jobAction: words(kind, JobAction.self, \.meaning)
         case .role: words(kind, Role.self, \.meaning)
         case .lookUp: words(kind, LookUp.self, \.meaning)
+        case .endpointStep: words(kind, EndpointStep.self, \.meaning)
+        case .endpointResult: words(kind, EndpointResult.self, \.meaning)
         case .cause: words(kind, FailureCause.self, \.meaning)
         case .breaker: table(kind, breakerStates)
         case .run: table(kind, runStates)

@@ -85,6 +85,8 @@ extension Word {
         case jobAction = "action on jobs"
         case role = "role of a listener"
         case lookUp = "answer to a question"
+        case endpointStep = "step of a look at the endpoints"
+        case endpointResult = "result of a look at the endpoints"
         case cause = "cause of a failure"
         case breaker = "state of a breaker"
         case run = "state of a run"

@@ -42,6 +42,11 @@ extension APICall {
             return status == 200
                 ? Answer(200, document)
                 : Answer(Status(rawValue: status), document, type: "application/problem+json")
+        case .endpoints:
+            let query = try query()
+            let limit = try query.value(EndpointsDocument.limit) ?? EndpointsDocument.usualLimit
+            let isStrict = try query.value(EndpointsDocument.strict) ?? false
+            return Answer(200, try await server.control.checkEndpoints(limit, isStrict: isStrict))
         case .jobs: return method == .post ? try await run(document, caller) : try await list(caller)
         case .job(let id, let part): return try await job(id, part, caller)
         case .actions: return try await bulk(document, caller)

@@ -8,6 +8,7 @@ extension APICall.Resource {
     func parameters(_ method: Method) -> [any QueryParameter]? {
         switch self {
         case .version, .status, .live, .ready, .reload, .constrained, .contract, .page: nil
+        case .endpoints: [EndpointsDocument.limit, EndpointsDocument.strict]
         case .jobs: method == .get ? JobListing.parameters : []
         case .stream: StreamOptions.parameters
         case .job(_, .action(.retry)) where method == .post: [JobLook.superseded]

@@ -12,6 +12,7 @@ extension APICall {
         case live
         case ready
         case reload
+        case endpoints
         case jobs
         case stream
         case job(id: String, JobPart)
@@ -65,7 +66,7 @@ extension APICall.Resource {
             .table, .contract,
             .page:
             [.get]
-        case .reload, .stream, .actions: [.post]
+        case .reload, .endpoints, .stream, .actions: [.post]
         case .jobs, .runs: [.get, .post]
         case .constrained: [.get, .put]
         case .job(_, let part):
@@ -88,7 +89,7 @@ extension APICall.Resource {
         case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
         case .status, .troubles, .shape, .history, .routes, .table, .route(_, .whole), .page: .read
         case .metrics: .metrics
-        case .reload: .admin
+        case .reload, .endpoints: .admin
         case .constrained: method == .put ? .operate : .read
         case .actions, .route, .run(_, .stop): .operate
         case .runs: method == .post ? .operate : .read
@@ -109,7 +110,8 @@ extension APICall.Resource {
         "/metrics": .metrics, "/v1/version": .version, "/v1/status": .status, "/v1/troubles": .troubles,
         "/v1/health/live": .live,
         "/v1/health/ready": .ready,
-        "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/runs": .runs,
+        "/v1/reload": .reload, "/v1/endpoints/check": .endpoints, "/v1/jobs": .jobs,
+        "/v1/jobs/actions": .actions, "/v1/runs": .runs,
         "/v1/stream": .stream,
         "/v1/events": .events, "/v1/shape": .shape, "/v1/history": .history, "/v1/routes": .routes,
         "/v1/table": .table,

@@ -20,6 +20,19 @@ extension Operation {
                 """
             )
         ],
+        "Endpoints": [
+            "warned": .example(
+                """
+                {"file": "/etc/waystation/waystation.json", "failed": 0, "not_seen": 0, "warnings": 1,
+                 "endpoints": [
+                   {"endpoint": "https://api.example", "used_by": ["upstream eu of route billing"], "result": "warning",
+                    "address": "192.0.2.7:443", "certificate_days": 9,
+                    "steps": [{"step": "name", "result": "ok", "ms": 1.5, "detail": "the name leads to 192.0.2.7"}]}],
+                 "text": "ENDPOINT             NAME  TLS\\nhttps://api.example  2ms   9ms !\\n",
+                 "verdict": "/etc/waystation/waystation.json: ok, 1 endpoint, 1 with a warning\\n"}
+                """
+            )
+        ],
         "ConstrainedOrder": ["on": .example(#"{"state": "on"}"#)],
         "Constrained": [
             "off": .example(

@@ -33,6 +33,14 @@ extension APICall.Resource {
                 .says("One that is not valid leaves the old one in force.")
                 .reads([.digest])
                 .gives(Reply("It is in force.", "Reload")).refuses([.configRejected, .preconditionFailed])
+        case .endpoints:
+            Operation(.daemon, "checkEndpoints", "See what a first request would meet at each endpoint")
+                .says(
+                    "For every upstream and token endpoint of the configuration in force: name, addresses, connection, "
+                        + "TLS, a token, and the harmless request that the key check of a route names. Nothing else is "
+                        + "sent. Tokens are the daemon's own, and one that is still good is not asked for again."
+                )
+                .gives(Reply("What was seen.", "Endpoints")).refuses([.checkRunning])
         case .jobs: method == .post ? .submitJobs : .listJobs
         case .stream: .streamJobs
         case .job(_, let part): part.operation(method)

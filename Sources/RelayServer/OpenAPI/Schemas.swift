@@ -28,6 +28,7 @@ extension OpenAPI {
         "Status": StatusReport.schema, "Caller": CallerShares.Standing.schema,
         "Troubles": TroublesDocument.schema, "Trouble": Trouble.schema,
         "Reload": .object(of: ReloadReport.members),
+        "Endpoints": EndpointsDocument.schema,
         "Constrained": .object(of: ConstrainedReport.members),
         "ConstrainedOrder": .strict([Property("state", ConstrainedOrder.schema)]),
     ]

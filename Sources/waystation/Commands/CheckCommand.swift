@@ -1,5 +1,6 @@
 import Glibc
 import RelayBase
+import RelayClient
 import RelayConfig
 import RelayJSON
 import RelayPosix
@@ -22,8 +23,9 @@ extension Command {
             --online goes to every upstream and token endpoint, side by side, and tells what the first request would
             meet: the name, whether its addresses may be dialled, the connection, TLS with the days its certificates
             last, pinned keys, a token, and the request that the route's "check" names. Nothing else is sent. Without
-            FILE it is that of the daemon that runs, if that is root's or yours. The daemon's program does it as you,
-            with the secrets that you may read, and exits 1 with the first cause where an endpoint cannot be used.
+            FILE the daemon that runs does it, for the configuration in force, with its own tokens, once at a time and
+            within 30s, for admins. A FILE is looked at by the daemon's program as you, with the secrets that you may
+            read, and no refresh token is spent. The exit status is 1 where an endpoint cannot be used.
 
             """,
         operands: [.file],
@@ -36,7 +38,7 @@ extension Command {
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)
         let format = try arguments.format()
-        if arguments.has("online") { try goOnline(arguments, format) }
+        if arguments.has("online") { return try goOnline(arguments, format) }
         guard !arguments.has("timeout"), !arguments.has("socket") else {
             let word = arguments.has("timeout") ? "timeout" : "socket"
             throw .usage("--\(word) says nothing without --online", of: arguments.command)
@@ -74,22 +76,54 @@ extension Command {
     }
 }
 
-/// Goes to the endpoints of the file that is named, or of the daemon that runs.
-private func goOnline(_ arguments: Arguments, _ format: OutputFormat) throws(CommandFailure) -> Never {
+/// Goes to the endpoints of the file that is named; without one the daemon that runs goes to its own.
+private func goOnline(_ arguments: Arguments, _ format: OutputFormat) throws(CommandFailure) -> ExitCode {
     try arguments.allow(["online", "strict", "timeout", "output", "socket"], in: "--online")
-    let file: String
-    if let named = arguments.operands.first {
-        guard named != "-" else { throw .usage("--online takes a file by its name", of: arguments.command) }
-        file = named
-    } else {
-        file = try DaemonFile.ofOnlineCheck(arguments, format == .json ? .error : .standard)
+    let limit = try arguments.duration("timeout") == nil ? nil : arguments["timeout"]
+    guard let file = arguments.operands.first else { return try askDaemon(arguments, limit, format) }
+    guard file != "-" else { throw .usage("--online takes a file by its name", of: arguments.command) }
+    guard !arguments.has("socket") else {
+        throw .usage("--socket says nothing beside a file", of: arguments.command)
     }
     var words = ["--check", file, "--online", "-o", format == .json ? "json" : "text"]
     if arguments.has("strict") { words.append("--strict") }
-    if try arguments.duration("timeout") != nil, let text = arguments["timeout"] {
-        words += ["--timeout", text]
-    }
+    if let limit { words += ["--timeout", limit] }
     try DaemonProgram.become(words)
+}
+
+private func askDaemon(
+    _ arguments: Arguments,
+    _ limit: String?,
+    _ format: OutputFormat
+) throws(CommandFailure) -> ExitCode {
+    var query: [String] = []
+    if let limit { query.append("timeout=\(limit)") }
+    if arguments.has("strict") { query.append("strict=true") }
+    // The daemon ends a look after 30 s.
+    let daemon = DaemonAccess.control(arguments, timeout: .seconds(45))
+    let target = "/v1/endpoints/check" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    let response: RelayResponse
+    do throws(CommandFailure) {
+        response = try daemon.request(.post, target)
+    } catch {
+        guard error.code == .notReachable else { throw error }
+        throw CommandFailure(
+            error.code,
+            error.message,
+            advice: "Without a daemon, name the file: waystation check --online FILE"
+        )
+    }
+    guard response.status.class == .success else { throw CommandFailure(response) }
+    let document = try DaemonAccess.parse(response)
+    let isWell = document["cause"] == nil
+    switch format {
+    case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
+    case .table:
+        Output.standard.write(safeLines(document["text"]?.text ?? ""))
+        if isWell { Output.standard.write(safeLines(document["verdict"]?.text ?? "")) }
+    }
+    if !isWell { Output.error.write(safeLines(document["verdict"]?.text ?? "")) }
+    return isWell ? .done : .failed
 }
 
 /// Shows the worst that routes come to; where nobody has asked for it, a daemon's program that is not there is no fault.

@@ -50,9 +50,7 @@ private func changes(_ document: JSONValue) -> String {
 private func refusal(_ document: JSONValue) -> String {
     var text = ""
     if let rendered = document["text"]?.text {
-        // Line by line, since escaping would take the line breaks too.
-        let lines = rendered.split(separator: "\n", omittingEmptySubsequences: false)
-        text = lines.map { safe(String($0)) }.joined(separator: "\n")
+        text = safeLines(rendered)
         if !text.hasSuffix("\n") { text += "\n" }
     }
     let detail = document["detail"]?.text ?? "the configuration has errors"

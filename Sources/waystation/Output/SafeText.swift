@@ -10,3 +10,10 @@ func safe(_ text: String) -> String {
     }
     return result
 }
+
+/// The same line by line, since escaping would take the line breaks too.
+func safeLines(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { safe(String($0)) }.joined(
+        separator: "\n"
+    )
+}

@@ -5,29 +5,6 @@ import RelayPosix
 
 /// The configuration of the daemon that runs.
 enum DaemonFile {
-    /// The file of the daemon that runs, with the credentials of the system's service where that is it; the usual file
-    /// where none runs.
-    static func ofOnlineCheck(_ arguments: Arguments, _ notes: Output) throws(CommandFailure) -> String {
-        let socket = DaemonSockets(arguments).control
-        let file: String
-        do throws(CommandFailure) {
-            file = try path(arguments, advice: "Name the file: waystation check --online FILE")
-        } catch {
-            guard error.code == .notReachable, !isNamed(arguments) else { throw error }
-            notes.write("note: no daemon runs here; \(defaultConfiguration) is looked at\n")
-            return defaultConfiguration
-        }
-        notes.write("note: \(safe(file)) is looked at as it is now, from here and not by the daemon\n")
-        // Only root makes sockets there, and the secrets are for that service's file alone.
-        let credentials = "/run/credentials/waystationd.service"
-        if socket == DaemonSockets.usualControl, SocketOwner.peer(of: socket) == 0,
-            unsafe access(credentials, R_OK) == 0
-        {
-            unsafe _ = setenv("CREDENTIALS_DIRECTORY", credentials, 0)
-        }
-        return file
-    }
-
     /// The file that `--config` names, the usual one, or where that cannot be read or a socket is named the one that the
     /// daemon has read.
     static func read(_ arguments: Arguments) throws(CommandFailure) -> [UInt8] {

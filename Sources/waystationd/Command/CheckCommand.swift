@@ -1,4 +1,5 @@
 import RelayConfig
+import RelayInterface
 import RelayPosix
 import RelaySystemd
 
@@ -56,7 +57,7 @@ enum CheckCommand {
         }
         let isWell = text.isWell
         if arguments.isJSON {
-            Output.bytes(text.json)
+            Output.bytes(text.document.bytes + [UInt8(ascii: "\n")])
         } else {
             Output.text(text.table)
             if isWell { Output.text(text.verdict) }

@@ -6,7 +6,7 @@ import RelaySystemd
 import RelayTransport
 
 /// A configuration file with everything it needs: read, checked, its secrets in hand.
-struct LoadedConfiguration {
+struct LoadedConfiguration: Sendable {
     let configuration: Configuration
     let secrets: [SecretReference: Secret]
     let file: String

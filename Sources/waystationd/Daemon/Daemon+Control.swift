@@ -89,9 +89,9 @@ extension Daemon: DaemonControl {
         limiter.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
-        let old = outline.withLock { outline in
-            defer { outline = loaded.outline }
-            return outline
+        let old = self.loaded.withLock { inForce in
+            defer { inForce = loaded }
+            return inForce.outline
         }
         let (keys, touched) = loaded.outline.changes(since: old)
         let rest = keys.count > Self.toldKeys ? " and \(keys.count - Self.toldKeys) more" : ""

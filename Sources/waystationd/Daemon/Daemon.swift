@@ -54,7 +54,8 @@ final class Daemon: Sendable {
     /// Of the configuration the process started with.
     let firstSettings: FixedSettings
     /// Of the configuration in force.
-    let outline: Mutex<ConfigurationOutline>
+    let loaded: Mutex<LoadedConfiguration>
+    let isCheckRunning = Atomic<Bool>(false)
     let settings: Mutex<FixedSettings>
     let ready = Atomic<Bool>(false)
     let watchdog = Mutex<Watchdog?>(nil)
@@ -75,7 +76,7 @@ final class Daemon: Sendable {
         file = loaded.file
         firstSettings = FixedSettings(loaded.configuration)
         settings = Mutex(firstSettings)
-        outline = Mutex(loaded.outline)
+        self.loaded = Mutex(loaded)
         self.journal = journal
         let feed = EventFeed(first: EventFeed.firstNumber(at: SystemClock.wall() / 1_000_000))
         events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)

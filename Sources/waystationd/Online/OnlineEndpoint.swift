@@ -60,7 +60,9 @@ struct OnlineEndpoint: Sendable {
     }
 
     /// The token endpoints and upstreams of a configuration; the former come first, since requests need the tokens.
-    static func all(_ loaded: LoadedConfiguration) -> [OnlineEndpoint] {
+    ///
+    /// Where `asksAll` is false, tokens are not asked for that would use something up.
+    static func all(_ loaded: LoadedConfiguration, asksAll: Bool) -> [OnlineEndpoint] {
         var (endpoints, indices): ([OnlineEndpoint], [Rules: Int]) = ([], [:])
         @inline(never)
         func index(
@@ -89,7 +91,9 @@ struct OnlineEndpoint: Sendable {
             let found = index(of: settings.endpoint, user, settings.timeout, isCredential: true)
             endpoints[found].credentials.append(credential)
         }
-        let unasked = Set(loaded.configuration.credentials.filter(\.isUsedUp).map(\.name))
+        let unasked = Set(
+            asksAll ? [] : loaded.configuration.credentials.filter(\.isUsedUp).map(\.name)
+        )
         for route in loaded.configuration.routes {
             let credential = route.policy.authentication?.credential
             let lacksToken = credential.map(unasked.contains) ?? false

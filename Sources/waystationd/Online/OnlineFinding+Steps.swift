@@ -1,5 +1,7 @@
 import RelayBase
+import RelayInterface
 import RelayRoute
+import RelayServer
 import RelayTransport
 
 // The sentences of the steps, and what there is to do.
@@ -41,14 +43,14 @@ extension OnlineFinding {
         case .connect:
             seen.detail = "\(report.address ?? endpoint.name) takes connections"
             guard !report.faults.isEmpty else { break }
-            seen.mark = .warning
+            seen.result = .warning
             seen.detail += ", and others were tried in vain: \(report.faults.joined(separator: "; "))"
             seen.advice = "each new connection tries them, too: mend them, or have the name not lead there"
         case .tls: tell(report, shortLife, &seen)
         case .pins:
             seen.detail = report.missedPins ? "no pinned key is in the chain" : "a pinned key is in the chain"
             guard report.missedPins else { break }
-            seen.mark = .warning
+            seen.result = .warning
             seen.advice =
                 "with \"enforce\": true it would be refused: add the key to tls.pins, or see who is in between"
         }
@@ -65,7 +67,7 @@ extension OnlineFinding {
             step.detail += ", and the client certificate was shown"
         }
         if days < shortLife {
-            step.mark = .warning
+            step.result = .warning
             step.advice = "have a certificate of the chain renewed: after that no request gets through"
         }
     }
@@ -80,7 +82,7 @@ extension OnlineFinding {
         add(
             Step(
                 name: .tls,
-                mark: isOver && certificate.isClientAsked ? .failed : .warning,
+                result: isOver && certificate.isClientAsked ? .failed : .warning,
                 detail: "the client certificate \(life)",
                 advice: "have it renewed: tls.client_certificate names it"
             )
@@ -89,13 +91,13 @@ extension OnlineFinding {
 
     /// Warns of a client certificate that is not there, unless a request was answered without it.
     mutating func tellOfCertificateRequest() {
-        guard lacksCertificate, !steps.contains(where: { $0.name == .request && $0.mark == .ok }) else {
+        guard lacksCertificate, !steps.contains(where: { $0.name == .request && $0.result == .ok }) else {
             return
         }
         add(
             Step(
                 name: .tls,
-                mark: .warning,
+                result: .warning,
                 detail: "a client certificate was asked for, and there is none",
                 advice: "where it must be shown, name one: tls.client_certificate"
             )
@@ -105,7 +107,7 @@ extension OnlineFinding {
 
 extension OnlineFinding.Step {
     static func failed(
-        _ name: OnlineFinding.StepName,
+        _ name: EndpointStep,
         _ failure: Failure,
         _ time: Duration,
         of owner: String?,
@@ -115,7 +117,7 @@ extension OnlineFinding.Step {
         let before = others.isEmpty ? "" : " (before that: \(others.joined(separator: "; ")))"
         return OnlineFinding.Step(
             name: name,
-            mark: .failed,
+            result: .failed,
             time: time,
             detail: (owner.map { "\($0): " } ?? "") + failure.detail + before,
             advice: advice(name, failure, origin)
@@ -124,25 +126,25 @@ extension OnlineFinding.Step {
 
     /// There was no time to begin it.
     static func unseen(
-        _ name: OnlineFinding.StepName,
+        _ name: EndpointStep,
         _ what: String,
         _ limit: Duration
     ) -> OnlineFinding.Step {
         var step = late(name, what, limit, nil)
-        step.mark = .notSeen
+        step.result = .notSeen
         return step
     }
 
     /// It was begun, and the time was over.
     static func late(
-        _ name: OnlineFinding.StepName,
+        _ name: EndpointStep,
         _ what: String,
         _ limit: Duration,
         _ time: Duration?
     ) -> OnlineFinding.Step {
         OnlineFinding.Step(
             name: name,
-            mark: .failed,
+            result: .failed,
             time: time,
             detail: "\(what) was not seen within --timeout (\(DurationText.text(limit)))",
             advice: "give it more time"
@@ -151,7 +153,7 @@ extension OnlineFinding.Step {
 
     /// Nil where the failure says it by itself.
     private static func advice(
-        _ name: OnlineFinding.StepName,
+        _ name: EndpointStep,
         _ failure: Failure,
         _ origin: Origin?
     ) -> String? {
@@ -220,7 +222,7 @@ extension OnlineFinding.Step {
 }
 
 extension DialReport.Step {
-    fileprivate var name: OnlineFinding.StepName {
+    fileprivate var name: EndpointStep {
         switch self {
         case .name: .name
         case .rules: .rules

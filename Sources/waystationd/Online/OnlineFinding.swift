@@ -1,40 +1,10 @@
 import RelayBase
+import RelayInterface
+import RelayServer
 
 /// The result of a look at one endpoint.
 struct OnlineFinding: Sendable {
-    enum StepName: String, CaseIterable, Sendable {
-        case name, rules, connect, tls, pins, token, request
-    }
-
-    enum Mark: String, Sendable {
-        case ok, warning, failed
-        /// There was no time to begin.
-        case notSeen = "not_seen"
-        /// Not done, for a reason that is no fault.
-        case skipped
-
-        /// The greatest among those of its steps is an endpoint's.
-        fileprivate var weight: Int {
-            switch self {
-            case .ok, .skipped: 0
-            case .warning: 1
-            case .notSeen: 2
-            case .failed: 3
-            }
-        }
-    }
-
-    struct Step: Sendable {
-        let name: StepName
-        var mark = Mark.ok
-        /// Nil of what was not done.
-        var time: Duration?
-        /// A sentence without its stop: what was seen, and of what is not well what to do.
-        var detail: String
-        var advice: String?
-        /// A word for the table, beside the time.
-        var word: String?
-    }
+    typealias Step = EndpointsDocument.Step
 
     let endpoint: OnlineEndpoint
     var address: String?
@@ -50,11 +20,34 @@ struct OnlineFinding: Sendable {
     /// The step that failed first.
     var fault: Step? { first(.failed) }
 
-    func first(_ mark: Mark) -> Step? { steps.first { $0.mark == mark } }
+    func first(_ result: EndpointResult) -> Step? { steps.first { $0.result == result } }
 
-    var mark: Mark {
-        var mark = Mark.ok
-        for step in steps where step.mark.weight > mark.weight { mark = step.mark }
-        return mark
+    var result: EndpointResult {
+        var worst = EndpointResult.ok
+        for step in steps where step.result.weight > worst.weight { worst = step.result }
+        return worst
+    }
+
+    var document: EndpointsDocument.Endpoint {
+        EndpointsDocument.Endpoint(
+            endpoint.name,
+            users: endpoint.users,
+            result,
+            address: address,
+            daysLeft: daysLeft,
+            steps
+        )
+    }
+}
+
+extension EndpointResult {
+    /// The greatest among those of its steps is an endpoint's.
+    fileprivate var weight: Int {
+        switch self {
+        case .ok, .skipped: 0
+        case .warning: 1
+        case .notSeen: 2
+        case .failed: 3
+        }
     }
 }

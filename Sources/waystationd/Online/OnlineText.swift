@@ -1,4 +1,5 @@
-import RelayJSON
+import RelayInterface
+import RelayServer
 import RelaySystemd
 
 /// The findings for people, as a table with lines below what is not well, and for programs.
@@ -8,13 +9,13 @@ struct OnlineText {
     /// Whether a warning is a fault.
     let isStrict: Bool
 
-    private func count(_ mark: OnlineFinding.Mark) -> Int { findings.count { $0.mark == mark } }
+    private func count(_ result: EndpointResult) -> Int { findings.count { $0.result == result } }
 
     /// The first of what is wrong; nil where all is well.
     private var cause: (finding: OnlineFinding, step: OnlineFinding.Step)? {
-        func first(_ mark: OnlineFinding.Mark) -> (finding: OnlineFinding, step: OnlineFinding.Step)? {
-            for finding in findings where finding.mark == mark {
-                if let step = finding.first(mark) { return (finding, step) }
+        func first(_ result: EndpointResult) -> (finding: OnlineFinding, step: OnlineFinding.Step)? {
+            for finding in findings where finding.result == result {
+                if let step = finding.first(result) { return (finding, step) }
             }
             return nil
         }
@@ -26,7 +27,7 @@ struct OnlineText {
     private static func clean(_ text: String) -> String { JournalText.escaped(text, limit: .max) }
 
     var table: String {
-        let names = OnlineFinding.StepName.allCases.filter { name in
+        let names = EndpointStep.allCases.filter { name in
             findings.contains { $0.steps.contains { $0.name == name } }
         }
         var rows = [["ENDPOINT"] + names.map { $0.rawValue.uppercased() }]
@@ -65,13 +66,13 @@ struct OnlineText {
         return Self.clean(text) + "\n"
     }
 
-    private static func cell(_ finding: OnlineFinding, _ name: OnlineFinding.StepName) -> String {
+    private static func cell(_ finding: OnlineFinding, _ name: EndpointStep) -> String {
         let steps = finding.steps.filter { $0.name == name }
         guard !steps.isEmpty else { return "-" }
-        func has(_ mark: OnlineFinding.Mark) -> Bool { steps.contains { $0.mark == mark } }
+        func has(_ result: EndpointResult) -> Bool { steps.contains { $0.result == result } }
         if has(.failed) { return "FAILED" }
         if has(.notSeen) { return "not seen" }
-        guard let done = steps.first(where: { $0.mark != .skipped }), let time = done.time else {
+        guard let done = steps.first(where: { $0.result != .skipped }), let time = done.time else {
             return "skipped"
         }
         let word = done.word.map { " \($0)" } ?? ""
@@ -82,9 +83,9 @@ struct OnlineText {
         let users = finding.endpoint.users
         let more = users.count > 3 ? " and \(users.count - 3) more" : ""
         var text = "  \(clean(users.prefix(3).joined(separator: ", ")))\(more)\n"
-        for step in finding.steps where step.mark != .ok {
+        for step in finding.steps where step.result != .ok {
             let word =
-                switch step.mark {
+                switch step.result {
                 case .failed: "fault"
                 case .notSeen: "not seen"
                 case .warning: "warning"
@@ -96,41 +97,14 @@ struct OnlineText {
         return text
     }
 
-    var json: [UInt8] {
-        var json = JSONObjectWriter()
-        json.member("file", file)
-        json.member("failed", count(.failed))
-        json.member("not_seen", count(.notSeen))
-        json.member("warnings", count(.warning))
-        if let (first, step) = cause {
-            json.object("cause") { json in
-                json.member("endpoint", first.endpoint.name)
-                Self.write(step, into: &json)
-            }
-        }
-        json.array("endpoints") { list in
-            for finding in findings {
-                list.object { json in
-                    json.member("endpoint", finding.endpoint.name)
-                    json.array("used_by") { list in for user in finding.endpoint.users { list.element(user) }
-                    }
-                    json.member("result", finding.mark.rawValue)
-                    if let address = finding.address { json.member("address", address) }
-                    if let days = finding.daysLeft { json.member("certificate_days", days) }
-                    json.array("steps") { list in
-                        for step in finding.steps { list.object { Self.write(step, into: &$0) } }
-                    }
-                }
-            }
-        }
-        return json.bytes + [UInt8(ascii: "\n")]
-    }
-
-    private static func write(_ step: OnlineFinding.Step, into json: inout JSONObjectWriter) {
-        json.member("step", step.name.rawValue)
-        json.member("result", step.mark.rawValue)
-        if let time = step.time { json.member("ms", time.milliseconds) }
-        json.member("detail", step.detail)
-        if let advice = step.advice { json.member("advice", advice) }
+    /// The document for programs.
+    var document: EndpointsDocument {
+        EndpointsDocument(
+            file: file,
+            cause: cause.map { EndpointsDocument.Cause($0.finding.endpoint.name, $0.step) },
+            findings.map(\.document),
+            text: table,
+            verdict: verdict
+        )
     }
 }

@@ -1,6 +1,7 @@
 import RelayBase
 import RelayConfig
 import RelayCore
+import RelayInterface
 import RelayJobs
 import RelayPosix
 import RelayRoute
@@ -22,34 +23,48 @@ struct OnlineVisit: Sendable {
     private let transport: LoopTransport
     private let vault: CredentialVault
     private let relay: Relay
+    private let keepsTokens: Bool
     private let semaphore = TaskSemaphore(Self.atOnce)
 
+    /// Looks from a process of its own, which keeps no token: one that would use something up is not asked for.
+    ///
     /// - Returns: what was seen of each endpoint, within the time limit.
     static func run(_ loaded: LoadedConfiguration, limit: Duration) throws(PosixError) -> [OnlineFinding] {
         SignalWatcher.ignoreBrokenPipes()
         let loop = try EventLoop.start(name: "check")
         defer { loop.stop() }
-        let visit = OnlineVisit(loaded, limit, on: loop)
+        let vault = CredentialVault(
+            loaded.configuration.credentials.filter { !$0.isUsedUp },
+            secrets: loaded.secrets
+        )
+        let visit = OnlineVisit(loaded, limit, on: loop, vault, keepsTokens: false, Unheard())
         let seen = Handover<[OnlineFinding]>()
         loop.spawn { seen.give(await visit.findings()) }
         return seen.take()
     }
 
-    private init(_ loaded: LoadedConfiguration, _ limit: Duration, on loop: EventLoop) {
+    /// Looks on that loop, which outlives the visit where others may wait for a token that it asks for; `keepsTokens` says
+    /// whether the vault's owner keeps what a token endpoint gives, and `sink` hears of tokens.
+    init(
+        _ loaded: LoadedConfiguration,
+        _ limit: Duration,
+        on loop: EventLoop,
+        _ vault: CredentialVault,
+        keepsTokens: Bool,
+        _ sink: any EventSink
+    ) {
         let secrets = loaded.secrets
-        endpoints = OnlineEndpoint.all(loaded)
+        endpoints = OnlineEndpoint.all(loaded, asksAll: keepsTokens)
+        self.keepsTokens = keepsTokens
         self.limit = limit
+        self.vault = vault
         deadline = Instant(nanoseconds: SystemClock.monotonic()).advanced(by: limit)
         transport = LoopTransport(on: loop, secrets: { secrets[$0] })
-        vault = CredentialVault(
-            loaded.configuration.credentials.filter { !$0.isUsedUp },
-            secrets: secrets
-        )
         let ports = RelayPorts(
             transport: transport,
             time: LoopTime(loop: loop),
             entropy: MachineEntropy(),
-            sink: Unheard(),
+            sink: sink,
             start: { loop.spawn($0) },
             execute: { loop.execute($0) },
             signer: OpenSSLSigner(secrets: { secrets[$0] })
@@ -63,7 +78,8 @@ struct OnlineVisit: Sendable {
         func record(_ event: JobEvent) {}
     }
 
-    private func findings() async -> [OnlineFinding] {
+    /// The findings of all endpoints; called on the loop.
+    func findings() async -> [OnlineFinding] {
         await Self.sideBySide(endpoints.count) { await finding(of: endpoints[$0]) }
     }
 
@@ -124,10 +140,10 @@ struct OnlineVisit: Sendable {
     private var now: Instant { Instant(nanoseconds: SystemClock.monotonic()) }
 
     private func token(of credential: CredentialDefinition) async -> OnlineFinding.Step {
-        if credential.isUsedUp {
+        if credential.isUsedUp, !keepsTokens {
             let detail =
                 "no token was asked for: a refresh token may be good for one time, and the service needs it"
-            return OnlineFinding.Step(name: .token, mark: .skipped, detail: detail)
+            return OnlineFinding.Step(name: .token, result: .skipped, detail: detail)
         }
         let began = now
         guard began < deadline else { return .unseen(.token, "the token of \(credential.owner)", limit) }
@@ -166,7 +182,7 @@ struct OnlineVisit: Sendable {
         guard left > .zero else { return .unseen(.request, "the request of \(owner)", limit) }
         guard !question.lacksToken else {
             let detail = "no request was sent for \(owner), whose token is not asked for"
-            return OnlineFinding.Step(name: .request, mark: .skipped, detail: detail)
+            return OnlineFinding.Step(name: .request, result: .skipped, detail: detail)
         }
         var policy = route.policy
         // An attempt that has no time of its own left ends by the limit of all of it.
@@ -196,7 +212,7 @@ struct OnlineVisit: Sendable {
             {
                 // The fault is the token endpoint's, which is told of in its own place.
                 let detail = "no request was sent for \(owner), to which no token was given"
-                return OnlineFinding.Step(name: .request, mark: .skipped, time: time, detail: detail)
+                return OnlineFinding.Step(name: .request, result: .skipped, time: time, detail: detail)
             }
             if isLate { return .late(.request, "the whole answer to \(owner)", limit, time) }
             return .failed(.request, failure, time, of: owner, at: route.policy.upstreams[0].origin)
