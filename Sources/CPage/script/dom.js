@@ -24,7 +24,7 @@ function h(kind, ...children) {
   node.key = key;
   const props = children[0]?.constructor === Object ? children.shift() : {};
   for (const [name, value] of Object.entries(props)) {
-    if (name === "on") node.handlers = value;
+    if (name === "on") Object.assign(node, { handlers: value, isLive: true });
     else if (value === "" || !isNothing(value)) node.setAttribute(name, value === true ? "" : SPOKEN.has(name) ? safe(value) : value);
   }
   add(node, children);
@@ -34,7 +34,10 @@ function h(kind, ...children) {
 function add(node, children) {
   for (const child of children) {
     if (Array.isArray(child)) add(node, child);
-    else if (!isNothing(child)) node.append(child instanceof Node ? child : safe(child));
+    else if (!isNothing(child)) {
+      node.append(child instanceof Node ? child : safe(child));
+      if (child.isLive) node.isLive = true;
+    }
   }
 }
 
@@ -78,6 +81,8 @@ function become(node, wanted) {
     if (node.data !== wanted.data) node.data = wanted.data;
     return;
   }
+  // The browser compares sooner than a script, but for handlers.
+  if (!node.isLive && !wanted.isLive && node.isEqualNode(wanted)) return;
   // A value that is typed or chosen is its user's, until another value was asked for.
   const isField = ["select", "input"].includes(node.localName);
   const isGiven = isField && node.getAttribute("value") !== wanted.getAttribute("value");
@@ -90,6 +95,7 @@ function become(node, wanted) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
   node.handlers = wanted.handlers;
+  node.isLive = wanted.isLive;
   const { value } = wanted;
   morph(node, wanted);
   if (isField && node.type !== "checkbox") {

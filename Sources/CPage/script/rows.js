@@ -5,6 +5,8 @@ const TALL = 100;
 // Rows on each side of those that are seen, and how near the end of the drawn ones others are drawn.
 const MARGIN = 16;
 const NEAR = 8;
+// Rows on each side after a leap, until the next frame.
+const LEAP = 2;
 const MOST_DRAWN = 180;
 
 // The one long table of a view.
@@ -21,11 +23,12 @@ const tall = {
     return [Math.floor(first), Math.ceil(last)];
   },
 
-  // Those and some on both sides.
+  // Those and some on both sides; but few at first where no row of before is seen, so that no task is long.
   range(count) {
     const [first, last] = this.seen(count);
-    const from = Math.max(0, Math.min(first - MARGIN, count - MARGIN));
-    return [from, Math.min(count, Math.max(last, from) + MARGIN, from + MOST_DRAWN)];
+    const margin = this.to && (first >= this.to || last <= this.from) ? LEAP : MARGIN;
+    const from = Math.max(0, Math.min(first - margin, count - MARGIN));
+    return [from, Math.min(count, Math.max(last, from) + margin, from + MOST_DRAWN)];
   },
 
   // The document has the rows of the range, the one that the keyboard is at with those beside it, and gaps as high
@@ -57,14 +60,16 @@ const tall = {
     return this.pieces();
   },
 
-  // Draws others where the window has moved.
-  slide() {
+  // Draws others where the window has moved: those that are seen at once, and those beside them in the next frame.
+  slide(isNext) {
     const body = this.table?.tBodies[0];
     if (!body) return;
     const count = this.rows.length;
     const [first, last] = this.seen(count);
     const isHigh = this.measure(body);
     if (!isHigh && (first - NEAR >= this.from || !this.from) && (last + NEAR <= this.to || this.to === count)) return;
+    if (!isNext) requestAnimationFrame(() => this.slide(true));
+    if (!isNext && !isHigh && first >= this.from && last <= this.to) return;
     [this.from, this.to] = this.range(count);
     morph(body, h("tbody", this.pieces(new Set([...body.rows].map(({ key }) => key)))));
     clearTimeout(this.timer);

@@ -24,15 +24,21 @@ function table(caption, titles, found, classes = "", sorting = {}) {
   const isThere = ({ has, cells }, index) => has ? has(index) : cells[index] !== "–";
   const told = titles.map((_, index) => !index || found.some(row => isThere(row, index)));
   const columns = titles.map(column => column.split("."));
+  // Empty cells of each column, which are copied sooner than made. Nothing stands for what is not there, and on a card it
+  // has no room.
+  const models = columns.map(([title, look = ""], index) => [
+    index ? h(`td.${look}`, { role: "cell", "data-title": title })
+      : h(`th.${look}`, { role: "rowheader", scope: "row", "data-title": title }),
+    h(`td.${look} void`, { role: "cell", "data-title": title })]);
   const cell = (content, index) => {
-    const [title, look = ""] = columns[index];
-    // Nothing stands for what is not there, and on a card it has no room.
-    if (content === "–") return h(`td.${look} void#${index}`, { role: "cell", "data-title": title });
-    const kind = `.${look}#${index}`;
-    const node = index ? h("td" + kind, { role: "cell", "data-title": title }, h("span", content))
-      : h("th" + kind, { role: "rowheader", scope: "row", "data-title": title }, content);
+    const isVoid = content === "–";
+    const node = models[index][Number(isVoid)].cloneNode();
+    node.key = String(index);
+    if (isVoid) return node;
+    add(node, [index ? h("span", content) : content]);
     // There it may be cut off.
-    if (isTall && node.textContent) node.title = node.textContent;
+    const text = isTall && node.textContent;
+    if (text) node.title = text;
     return node;
   };
   const line = (row, index) => h(`tr.${row.class || ""}#${row.key}`, { role: "row", "aria-rowindex": isTall && index + 2 },
