@@ -35,14 +35,17 @@ package struct JobHistory: Sendable {
     package init() {}
 
     /// Takes an attempt of an earlier run into account.
-    package mutating func count(_ attempt: Attempt) {
+    ///
+    /// With `asksFirst` an upstream is asked about an open doubt before anything is sent, so that a crash has cut off a
+    /// question.
+    package mutating func count(_ attempt: Attempt, asksFirst: Bool = false) {
         if let rule = attempt.chargedRule {
             ruleUses[rule, default: 0] += 1
             if case .refreshCredentials? = attempt.next { refreshes[rule, default: 0] += 1 }
         }
         for held in attempt.heldBack where held.reason.isReport { ruleUses[held.rule, default: 0] += 1 }
         wasInterrupted = attempt.failure?.kind == .interrupted
-        if !count(look: attempt) { count(lookUp: attempt) }
+        if !count(look: attempt) { count(lookUp: attempt, asksFirst) }
         guard attempt.failure?.kind == .credentialsFailed else { return }
         // The job waits until the upstream takes a credential, and may fetch another then.
         for (rule, uses) in refreshes { ruleUses[rule, default: 0] -= uses }
@@ -110,7 +113,7 @@ package struct JobHistory: Sendable {
         return attempt.lookUp != nil
     }
 
-    private mutating func count(lookUp attempt: Attempt) {
+    private mutating func count(lookUp attempt: Attempt, _ asksFirst: Bool) {
         let goesOn = if case .verify? = attempt.next { true } else { false }
         guard attempt.lookUp == nil else {
             change { open in
@@ -119,9 +122,9 @@ package struct JobHistory: Sendable {
             }
             return
         }
-        // While a doubt is open only a question is sent: a crash has cut that off, whatever the claim had put on record.
-        // It spends no attempt.
-        if doubt?.isEarlier == false, wasInterrupted {
+        // While a doubt is open only a question is sent where one can be: a crash has cut that off, whatever the claim had
+        // put on record. It spends no attempt.
+        if asksFirst, doubt?.isEarlier == false, wasInterrupted {
             spentAttempts = max(0, spentAttempts - 1)
             return
         }

@@ -263,15 +263,11 @@ struct VerificationTests {
 
 @Suite("Asking about kept jobs", .runQueue, .timeLimit(.minutes(5)))
 struct KeptVerificationTests {
-    private func crashed(_ count: Int = 1) -> JobHistory {
+    private func crashed() -> JobHistory {
         var history = JobHistory()
-        for number in 1...count {
-            history.attempts += 1
-            history.spentAttempts += 1
-            history.count(
-                Attempt(interrupted: BegunAttempt(upstream: "one", beganAt: 1), number: number)
-            )
-        }
+        history.attempts += 1
+        history.spentAttempts += 1
+        history.count(Attempt(interrupted: BegunAttempt(upstream: "one", beganAt: 1), number: 1))
         return history
     }
 
@@ -420,7 +416,8 @@ struct KeptVerificationTests {
         let spent = history.spentAttempts
         history.attempts += 1
         history.spentAttempts += 1
-        history.count(Attempt(interrupted: BegunAttempt(upstream: "other", beganAt: 1), number: 2))
+        let cut = Attempt(interrupted: BegunAttempt(upstream: "other", beganAt: 1), number: 2)
+        history.count(cut, on: asking(), .post)
         // A question spends no attempt, one that a crash has cut off neither.
         #expect(history.doubt?.upstream == "one" && history.spentAttempts == spent)
     }
@@ -563,12 +560,11 @@ struct ChargedOnceTests {
                 if history.doubt == nil { upstream.chargeForNobody() }
                 history.attempts += 1
                 history.spentAttempts += 1
-                history.count(
-                    Attempt(
-                        interrupted: BegunAttempt(upstream: "one", beganAt: 1),
-                        number: history.attempts
-                    )
+                let cut = Attempt(
+                    interrupted: BegunAttempt(upstream: "one", beganAt: 1),
+                    number: history.attempts
                 )
+                history.count(cut, on: route, .post)
                 continue
             }
             let run = await bench.deliver(.post, on: route, history, body: order)

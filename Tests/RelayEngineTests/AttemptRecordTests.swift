@@ -111,6 +111,25 @@ struct AttemptRecordTests {
         #expect(await next.stop())
     }
 
+    @Test("A job that is allowed two attempts is not sent again after two crashes cut them short")
+    func spentTwice() async throws {
+        var last = bench(maxAttempts: 2) { _ in .hold }
+        try await last.start()
+        let id = try await last.submit()
+        await last.until { [last] in last.transport.heldCount == 1 }
+        var gone = [last]
+        last = bench(after: last, maxAttempts: 2) { _ in .hold }
+        try await last.start()
+        await last.until { [last] in last.transport.heldCount == 1 }
+        gone.append(last)
+        last = bench(after: last, maxAttempts: 2) { _ in .answer(200) }
+        try await last.start()
+        let job = try await last.job(id, is: .dead)
+        #expect(job.end == .exhausted && job.attempts == 2 && last.sent.isEmpty)
+        for bench in gone { _ = await bench.stop() }
+        #expect(await last.stop())
+    }
+
     @Test("A job that is superseded while it runs gets no other attempt, and the newer one comes after it")
     func superseded() async throws {
         let isHeld = Atomic<Bool>(false)

@@ -66,12 +66,7 @@ extension Relay {
         }
         let isDoubted = history.wasInterrupted || history.doubt?.isEarlier == false
         // The upstream is asked first, where it is known which one.
-        if let rules = context.route.lookUp, !request.method.isSafe,
-            history.doubt.map({ rules.index(about: $0, among: context.route.policy.upstreams) != nil })
-                ?? true
-        {
-            return nil
-        }
+        if history.asksFirst(on: context.route, request.method) { return nil }
         if history.wasInterrupted, history.spentAttempts >= context.maxAttempts {
             return Delivery(context, .dead(.exhausted), Relay.spent)
         }

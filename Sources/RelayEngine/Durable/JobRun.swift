@@ -262,7 +262,7 @@ extension JobRun {
         let log = RunLog(self)
         let context: JobContext
         do throws(StoreError) {
-            var history = try await history(entry.route.follow != nil)
+            var history = try await history(on: entry.route)
             history.log = log
             context = JobContext(job, entry, history: history)
         } catch {
@@ -291,15 +291,15 @@ extension JobRun {
     }
 
     /// The job's earlier attempts, as far as they count.
-    private func history(_ follows: Bool) async throws(StoreError) -> JobHistory {
+    private func history(on route: Route) async throws(StoreError) -> JobHistory {
         var history = knownHistory
         // An upstream's word in this life also settles what another life left with it, and an operation may go on.
-        var last = job.isInDoubt || follows ? 0 : job.earlierAttempts
+        var last = job.isInDoubt || route.follow != nil ? 0 : job.earlierAttempts
         while last < job.attempts {
             let page = try await store.attempts(of: id, after: last, limit: 256)
             for attempt in page {
                 if attempt.number > job.earlierAttempts {
-                    history.count(attempt)
+                    history.count(attempt, on: route, job.record.method)
                 } else {
                     history.count(earlier: attempt)
                 }

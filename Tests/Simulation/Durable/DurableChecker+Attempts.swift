@@ -119,7 +119,8 @@ extension DurableChecker {
     func crashed(_ life: Int) {
         for flight in flights.values.sorted(by: { $0.job.number < $1.job.number }) where flight.life == life {
             landed(flight, flight.isQuestion ? .asked : .crashed)
-            flight.job.spent += 1
+            // A question that a crash cuts off spends no attempt, as none does.
+            if !flight.isQuestion { flight.job.spent += 1 }
         }
         for job in jobs { job.unsettled = [] }
     }
