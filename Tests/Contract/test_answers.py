@@ -13,12 +13,12 @@ from relay import UNBOUNDED, Relay, eventually, route
 from world import JSON, STATES, World
 
 LINES = [("Content-Type", "application/x-ndjson")]
-# Members that take what this daemon does not go through: damage, crashes, want of memory, other processes' faults.
+# Members that take what this daemon does not go through: damage, crashes, want of memory, TLS, other processes' faults.
 RARE = {
     "resent", "damaged", "crashes", "sent_once_because", "not_kept_because", "in_doubt", "past_deadline", "api_code",
     "api_title", "ports", "refused_by", "expires_in_seconds", "lost", "next_upstream", "own_kinds", "held_until",
     "permit_wait_ms", "credential", "next_turn_at", "unit",
-    "oldest_snapshot", "application", "seconds",
+    "oldest_snapshot", "application", "seconds", "certificate_days",
 }
 
 
@@ -83,6 +83,8 @@ class Answers(unittest.TestCase):
                 self.call(id)
         for accepted in ("*/*", "application/openmetrics-text"):
             self.assertIn(b"waystation_build_info", self.call("getMetrics", [("Accept", accepted)]).body)
+        self.assertNotIn("cause", self.call("checkEndpoints", query="?timeout=10s&strict=true").json())
+        self.call("checkEndpoints", query="?timeout=1h", status=400)
         self.call("setConstrained", JSON, b'{"state": "on"}')
         self.call("setConstrained", JSON, b'{"state": "auto"}')
         self.call("setConstrained", JSON, b'{"state": "later"}', status=400)
@@ -92,6 +94,10 @@ class Answers(unittest.TestCase):
             self.world.relay.write({}, text.replace('"routes"', '"rootes"'))
             self.call("reload", status=422)
             self.assertIn("last_reload_error", self.call("getStatus").json()["config"])
+            deaf = {"upstreams": [{"name": "deaf", "unix": "/nonexistent/deaf.sock"}]}
+            self.world.relay.write({}, text.replace('"routes": {', '"routes": {"deaf": ' + json.dumps(deaf) + ",", 1))
+            self.call("reload")
+            self.assertIn("advice", self.call("checkEndpoints").json()["cause"])
         finally:
             self.world.relay.write({}, text)
         self.call("reload")

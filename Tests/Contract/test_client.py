@@ -63,7 +63,7 @@ class Client(unittest.TestCase):
         self.called = set()
         models = self.models
         self.assertEqual(self.call("get_version").parsed.name, "waystationd")
-        for name in ("get_live", "get_ready", "get_history", "list_routes", "get_contract", "reload"):
+        for name in ("get_live", "get_ready", "get_history", "list_routes", "get_contract", "reload", "check_endpoints"):
             self.assertIsNotNone(self.call(name).parsed, name)
         self.assertIn(b"waystation_build_info", self.call("get_metrics").content)
         self.assertEqual(self.call("get_status").parsed.state.value, "serving")
