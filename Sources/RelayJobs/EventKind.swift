@@ -28,7 +28,7 @@ package enum EventKind: WordRow, CaseIterable, Sendable {
         The upstream was asked what became of an attempt, of a kept job or of a request that waits, or has begun an \
         operation for it.
         Data: attempt, status, kind, detail, rule, wait_ms and look_up: found, absent or unclear; of an operation running, \
-        done, failed, gone or unanswered.
+        done, failed, gone or unanswered, and told or untold of its end.
         """
     case jobRecovered = """
         job.recovered

@@ -372,6 +372,14 @@ extension JobStateMachine {
         return true
     }
 
+    /// Attempt `number` goes on record, which only stopped the operation of the job that is cancelled.
+    package mutating func note(number: Int) -> Bool {
+        guard state == .cancelled, Int(attempts) + 1 == number else { return false }
+        attempts += 1
+        version += 1
+        return true
+    }
+
     package mutating func expire(now: Int64) -> Bool {
         guard !state.isTerminal, state != .running, let expiresAt, expiresAt <= now else { return false }
         finish(.expired, .expired, now: now)

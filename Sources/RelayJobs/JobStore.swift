@@ -41,6 +41,11 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Returns: whether it may be sent: not when the claim is lost, or the job is to be cancelled or superseded.
     func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool
 
+    /// Puts the word of an upstream on record that was told to stop the operation of a cancelled job.
+    ///
+    /// - Returns: false where the job is another by now: nothing is kept then.
+    func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool
+
     func settle(
         _ settlements: [Settlement],
         at now: JobMoment

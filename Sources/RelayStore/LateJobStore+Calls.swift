@@ -26,6 +26,10 @@ extension LateJobStore: JobStore {
         try await inUse().begin(next, at: now)
     }
 
+    package func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await inUse().note(attempt, of: id, at: now)
+    }
+
     package func settle(
         _ settlements: [Settlement],
         at now: JobMoment

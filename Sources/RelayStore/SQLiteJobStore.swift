@@ -221,6 +221,12 @@ extension SQLiteJobStore {
         try await write(.other, weight: 1) { writer throws(StoreError) in try writer.begin(next, at: now) }
     }
 
+    package func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await write(.other, weight: 1) { writer throws(StoreError) in
+            try writer.note(attempt, of: id, at: now)
+        }
+    }
+
     package func settle(
         _ settlements: [Settlement],
         at now: JobMoment

@@ -25,7 +25,7 @@ CAPABILITIES = """
     memory spool per_user refresh_on_401 query allow_empty_segments rewrite_location:false
     methods:any methods:idempotent_or_keyed format:json postgresql lease
     verify found absent settle_after check stream commit_after keep_alive
-    follow result interval max_interval timeout hedge percentile least
+    follow below result interval max_interval timeout cancel hedge percentile least
     notify include
 """
 

@@ -6,7 +6,7 @@ import unittest
 
 from caller import ask
 from durable import DurableTest, kept
-from relay import daemon, route
+from relay import daemon, eventually, route
 from upstream import answer, as_json
 
 RUNNING, DONE = as_json(200, '{"status": "Running"}'), as_json(200, '{"status": "Succeeded", "film": 7}')
@@ -100,12 +100,59 @@ class Follow(DurableTest):
             self.assertEqual(self.asked()[0], sent + 1)
 
     def test_an_address_elsewhere_is_not_asked(self):
-        self.script(DONE, begun=answer(202, "", ("Location", "http://127.0.0.2:1/ops/7?token=s3cret")))
-        got = self.following().ask("POST", "/r/up/x", body=b"film")
-        problem = self.assert_problem(got, 502, "invalid_response")
-        self.assertIn("another origin", problem["detail"])
-        self.assertEqual((problem["kind"], self.asked()), ("operation_lost", [1, 0]))
-        self.assertNotIn("s3cret", str(problem))
+        base = self.upstream.url.rstrip("/")
+        place = f"{base}/ops/7?token=s3cret"
+        below = {"follow": follow(below="/ops")}
+        relay = self.new_relay({
+            "up": route(self.upstream.url, **below), "deep": route(base + "/v1", follow=follow()),
+            "wide": route(base + "/v1", **below)}).start()
+        for name, place, word in (
+                ("up", "http://127.0.0.2:1/ops/7?token=s3cret", "another origin"), ("deep", place, "follow.below"),
+                ("deep", "/v1/%2e%2e/ops/7", "escapes")):
+            begun = answer(202, "", ("Location", place))
+            self.upstream.on("/x", begun)
+            self.upstream.on("/v1/x", begun)
+            problem = self.assert_problem(relay.ask("POST", f"/r/{name}/x", body=b"film"), 502, "invalid_response")
+            self.assertIn(word, problem["detail"])
+            self.assertEqual((problem["kind"], self.asked()[1]), ("follow_refused", 0))
+            self.assertNotIn("s3cret", str(problem))
+        self.upstream.on("/v1/x", BEGUN)
+        self.upstream.on("/ops/7", answer(302, "", ("Location", "/ops/8")))
+        self.upstream.on("/ops/8", DONE)
+        self.assertEqual(relay.ask("POST", "/r/wide/x", body=b"film")["Waystation-Source"], "followed")
+
+    def stops(self):
+        return [seen for seen in self.upstream.seen("/ops/7") if seen.method == "DELETE"]
+
+    def test_a_cancelled_job_has_its_operation_stopped_once(self):
+        slow = follow(interval="1m", max_interval="1m")
+        relay = self.new_relay({
+            "up": kept(self.upstream.url, follow={**slow, "cancel": "DELETE"}),
+            "mute": kept(self.upstream.url, follow=slow)}).start()
+        for name, word in ("up", "told"), ("mute", None):
+            self.script(lambda request: answer(204) if request.method == "DELETE" else RUNNING)
+            id = self.hand_over(relay, f"/r/{name}/x")
+            self.wait_until(relay, id, state="retrying", reason="following")
+            self.assertEqual(self.act(relay, id, "cancel").json()["state"], "cancelled")
+            if word:
+                eventually(lambda: len(self.look(relay, id)["attempts"]) == 2, "the stop is on record")
+            job = self.look(relay, id)
+            self.assertEqual([a.get("look_up") for a in job["attempts"]][1:], [word] if word else [], job)
+            self.assertEqual((job["state"], job["in_doubt"], len(self.stops())), ("cancelled", True, 1), job)
+            self.assertIn("told" if word else "was not told to stop it (follow.cancel)", self.explain(relay, id))
+        self.restart(relay)
+        self.assertEqual(len(self.stops()), 1)
+
+    def test_a_caller_that_goes_away_has_its_operation_stopped(self):
+        door = self.new_door()
+        self.script(lambda request: answer(204) if request.method == "DELETE" else door)
+        relay = self.following(follow=follow(cancel="DELETE"))
+        with relay.caller() as caller:
+            caller.send(b"POST /r/up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nfilm")
+            self.upstream.wait_for("/ops/7")
+        self.upstream.wait_for("/ops/7", 2)
+        door.open()
+        self.assertEqual([seen.target for seen in self.stops()], ["/ops/7?token=s3cret"])
 
     def test_a_reload_sends_the_address_to_no_other_origin(self):
         other = self.new_upstream()

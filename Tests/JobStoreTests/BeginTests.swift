@@ -66,6 +66,25 @@ struct BeginTests {
         #expect(try await bench.claim().first?.job.begun?.isResent == false)
     }
 
+    @Test("A word about a cancelled job's operation is its last attempt, once", arguments: StoreKind.all)
+    func noted(kind: StoreKind) async throws {
+        let bench = try await kind.open()
+        let id = try await bench.accept()
+        var told = Attempt(number: 1, upstream: "eu", beganAt: bench.now.wall)
+        told.lookUp = .told
+        // Of one that goes on, or is over otherwise, nothing is kept.
+        #expect(try await !bench.store.note(told, of: id, at: bench.now))
+        try await bench.apply(.cancel, id)
+        let before = try await bench.job(id)
+        #expect(try await bench.store.note(told, of: id, at: bench.now))
+        #expect(try await !bench.store.note(told, of: id, at: bench.now))
+        let after = try await bench.job(id)
+        #expect(after.state == .cancelled && after.attempts == 1 && after.spentAttempts == 0)
+        #expect(after.version == before.version + 1)
+        let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
+        #expect(attempts.map(\.lookUp) == [.told] && attempts.map(\.number) == [1])
+    }
+
     @Test("A settlement tells of what is not on record yet", arguments: StoreKind.all)
     func settled(kind: StoreKind) async throws {
         let bench = try await kind.open()

@@ -145,8 +145,8 @@ class Series(unittest.TestCase):
         document = json.loads(subprocess.run(
             [os.environ["WAYSTATIOND"], "--openapi"], capture_output=True, check=True).stdout)
         kinds = set(document["components"]["schemas"]["Failure"]["properties"]["kind"]["examples"])
-        self.assertLess({"operation_failed", "operation_lost"}, kinds)
-        kinds -= {"operation_failed", "operation_lost"}
+        self.assertLess({"operation_failed", "operation_lost", "follow_refused"}, kinds)
+        kinds -= {"operation_failed", "operation_lost", "follow_refused"}
         met = {labels["kind"] for name, labels, *_ in exposed.samples(text)
                if name == "waystation_attempts_total" and labels["result"] == "failure"}
         self.assertLess(met, kinds)

@@ -20,5 +20,14 @@ let brokenFollowing = BrokenRow.rows(
       2:24: warning: no request that waits is followed: its time is over after
         30s  [/routes/r/follow/interval] => raise "timeouts.total", or look sooner
       2:77: error: not a valid header name  [/routes/r/follow/location/header]
+    route "follow": {"below": "operations", "cancel": "POST"}
+      2:21: error: expected a path of an origin  [/routes/r/follow/below] => begin with "/"
+      2:45: error: expected "DELETE"  [/routes/r/follow/cancel]
+    route "follow": {"below": "/a/../b", "cancel": "delete"}
+      2:21: error: "." and ".." may not stand in a path  [/routes/r/follow/below]
+      2:42: error: expected "DELETE"  [/routes/r/follow/cancel] => did you mean "DELETE"?
+    route "follow": {"below": "/a%2fb?c=1"}
+      2:21: error: a path of plain segments stands here, without escapes or a
+        query  [/routes/r/follow/below]
     """#
 )

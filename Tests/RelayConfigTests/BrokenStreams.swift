@@ -3,7 +3,7 @@ let brokenStreams = BrokenRow.rows(
     #"""
     route "response": {"stream": {"commit_after": {"events": -1, "bytes": "2MiB", "time": "0s", "lines": 1}}}
       2:52: error: expected an integer from 0 to 1000  [/routes/r/response/stream/commit_after/events]
-      2:65: error: expected a size from 1B to 1MiB, such as "16MiB"  [/routes/r/response/stream/commit_after/bytes]
+      2:65: error: expected a size from 1B to 64KiB, such as "16MiB"  [/routes/r/response/stream/commit_after/bytes]
       2:81: error: expected a duration from 1ms to 10m, such as "250ms" or
         "1h30m"  [/routes/r/response/stream/commit_after/time]
       2:87: error: unknown key "lines"  [/routes/r/response/stream/commit_after] => what may stand here:

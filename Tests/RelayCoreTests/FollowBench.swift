@@ -13,6 +13,8 @@ let failed = ScriptedTransport.Step.answer(200, [:], #"{"status":"failed"}"#)
 func following(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
     makeRoute {
         $0.following = Following()
+        // The operations of these answers stand beside the base of the upstream.
+        $0.following?.below = "/"
         $0.recovery = [rule("again", ["any"], retry(5, methods: .any))]
         change(&$0)
     }

@@ -142,7 +142,7 @@ struct FollowTests {
             #expect(outcome.source == .followed && bench.transport.sent[1].target == "/ops/7")
             return
         }
-        #expect(bench.transport.sent.count == 1 && outcome.failure?.kind == .operationLost)
+        #expect(bench.transport.sent.count == 1 && outcome.failure?.kind == .followRefused)
         let detail = outcome.failure?.detail ?? ""
         #expect(detail.contains(fault) && !detail.contains("s3cret") && !detail.contains("evil"))
     }

@@ -209,6 +209,14 @@ extension MemoryJobStore.State {
         return isBegun
     }
 
+    mutating func note(_ attempt: Attempt, of id: JobID) -> Bool {
+        guard let position = entries.first(where: { $0.value.record.id == id })?.key,
+            let before = entries[position], change(position, { $0.note(number: attempt.number) })
+        else { return false }
+        add([attempt], after: before.machine.attempts, of: position)
+        return true
+    }
+
     /// Keeps attempts that follow the first `count` of a job.
     mutating func add(_ attempts: [Attempt], after count: UInt32, of position: Int64) {
         for (index, attempt) in attempts.enumerated() {

@@ -193,6 +193,11 @@ extension MemoryJobStore {
         return try access(now) { $0.begin(next, at: now) }
     }
 
+    package func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool {
+        await faults.write()
+        return try access(now) { $0.note(attempt, of: id) }
+    }
+
     package func settle(
         _ settlements: [Settlement],
         at now: JobMoment

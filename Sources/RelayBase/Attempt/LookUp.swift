@@ -16,6 +16,10 @@ public enum LookUp: String, CaseIterable, Sendable {
     case gone
     /// The upstream did not say, or could not be asked.
     case unanswered
+    /// It was told to stop the operation of a job that was cancelled.
+    case told
+    /// The same could not be said to it, or it would not take it.
+    case untold
 }
 
 extension Attempt {
@@ -32,4 +36,6 @@ extension LookUp {
     package static let ofRequests: [LookUp] = [.found, .absent, .unclear]
     /// Those of an operation (`follow`).
     package static let ofOperations: [LookUp] = [.running, .done, .failed, .gone, .unanswered]
+    /// Those of the end of one (`follow.cancel`).
+    package static let ofStops: [LookUp] = [.told, .untold]
 }

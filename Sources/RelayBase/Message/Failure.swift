@@ -76,6 +76,7 @@ public struct Failure: Error, Sendable {
     package var isOfOperation: Bool {
         get {
             content.attributes.wasOfOperation || kind == .operationFailed || kind == .operationLost
+                || kind == .followRefused
         }
         set { change { $0.wasOfOperation = newValue } }
     }

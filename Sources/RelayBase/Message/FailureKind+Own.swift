@@ -147,9 +147,15 @@ extension FailureKind {
         case operationLost = """
             operation_lost
             The end of the upstream's operation cannot be learnt.
-            Causes: The upstream has forgotten the operation (404, 410); it took longer than follow.timeout; its address \
-            is missing, or leads to another origin.
+            Causes: The upstream has forgotten the operation (404, 410), or names another; it took longer than \
+            follow.timeout; its address is missing.
             Do: Ask the upstream; correct the route's follow.
+            """
+        case followRefused = """
+            follow_refused
+            The address of the upstream's operation, or of its result, is none that the route may ask.
+            Causes: It leads out of the upstream's base path, or to another origin.
+            Do: Set follow.below where operations stand beside the base; ask the upstream what became of this one.
             """
         case decoding = """
             decoding

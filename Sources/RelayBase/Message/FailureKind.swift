@@ -101,6 +101,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let operationFailed = FailureKind(.operationFailed)
     /// The upstream had begun an operation for the request, and how that ends cannot be learnt.
     public static let operationLost = FailureKind(.operationLost)
+    /// The address of an operation of the upstream, or of its result, is none that the route may ask.
+    public static let followRefused = FailureKind(.followRefused)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureKind(.credentialsFailed)
     /// The job's time was up.

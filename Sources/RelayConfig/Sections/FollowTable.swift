@@ -6,18 +6,22 @@ extension ConfigurationTable {
     static var follow: Section<Following> {
         Section(
             "follow",
-            "How an operation of the upstream is followed to its end. Looks at it are GETs to the origin that answered, with the "
-                + "route's credential, and what request.headers, request.query and prepare set. While it goes on a kept job "
-                + "waits (following) and holds no permit; the request is not sent again, unless a rule names "
-                + "operation_failed or operation_lost, or what error_types call it.",
+            "How an operation of the upstream is followed to its end. Looks at it are GETs below the base of the upstream that "
+                + "answered, with the route's credential, and what request.headers, request.query and prepare set; an address "
+                + "elsewhere is follow_refused. While it goes on a kept job waits (following) and holds no permit; the "
+                + "request is not sent again, unless a rule names operation_failed, operation_lost or follow_refused, "
+                + "or what error_types call it.",
             of: Following()
         ) {
             Field("when", answer("when", of: "follow").kind, \.when) {
                 "Answers that begin an operation; a 202 that names its address when it is absent."
             }
             Field("location", locator("location"), \.location) {
-                "Where the answer names the operation's address, which has to lead to the origin that answered; "
-                    + "Operation-Location, or else Location, when it is absent."
+                "Where the answer names the operation's address; Operation-Location, or else Location, when it is absent."
+            }
+            Field("below", .originPath, \.below) {
+                "A path of the upstream's origin below which operations and their results may stand besides its base, such as "
+                    + "/operations, or / for all of the origin; never another origin."
             }
             Field("done", answer("done", of: "follow").kind, \.done) {
                 "Answers to a look that say that the operation is done: that is the answer (source followed). When it is "
@@ -28,8 +32,9 @@ extension ConfigurationTable {
             Field("failed", answer("failed", of: "follow").kind, \.failed) {
                 "Answers to a look that say that it has failed (operation_failed), which are read before done; a /status of "
                     + "failed, failure, error, canceled, cancelled, aborted or expired when it is absent, but for what a Location "
-                    + "names. A 404 or 410 that is neither ends "
-                    + "it as operation_lost; any other answer that is no 2xx is looked for again."
+                    + "names. A 404 or 410 that is neither, and one that goes on "
+                    + "and names another path than the operation's, end it as operation_lost; a 301, 302, 307 or 308 is "
+                    + "looked up where it leads; any other answer that is no 2xx is looked for again."
             }
             Field("result", locator("result"), \.result) {
                 "Where the answer that says done names the result, which is then fetched by a GET and is the answer; that "
@@ -45,6 +50,10 @@ extension ConfigurationTable {
             Field("timeout", .duration(.seconds(1) ... .seconds(30 * 86_400)), \.timeout) {
                 "How long a kept job follows its operation, which is operation_lost then. A caller that waits has the time of its "
                     + "request, and gets the 202 at its end (source begun): the operation goes on."
+            }
+            Field("cancel", .word(), \.cancel) {
+                "DELETE has the upstream told to stop the operation of a job that is cancelled, and of a caller that goes away: "
+                    + "one DELETE to its address, whose answer is on record (told, untold); nothing is told when it is absent."
             }
         }
     }
@@ -92,5 +101,24 @@ extension RouteCheck {
                 )
             }
         }
+    }
+}
+
+extension ValueKind where Value == String {
+    /// A path of an origin, by whole segments: no escapes, no dot segments.
+    fileprivate static var originPath: ValueKind {
+        .text("a path such as \"/operations\"", pattern: "^/") { text throws(Refusal) in
+            guard text.hasPrefix("/"), text.utf8.count <= Following.addressLimit else {
+                throw Refusal("expected a path of an origin", hint: "begin with \"/\"")
+            }
+            let refused = "\"\\%?#;<>^`{|}".utf8
+            guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !refused.contains($0) }) else {
+                throw Refusal("a path of plain segments stands here, without escapes or a query")
+            }
+            guard !text.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+                throw Refusal("\".\" and \"..\" may not stand in a path")
+            }
+            return text
+        }.writing { .string($0) }
     }
 }

@@ -37,7 +37,7 @@ extension ConfigurationTable {
                     + "content, and of any in a coding (Content-Encoding), the first bytes are enough whatever this says. "
                     + "0 waits for none, and needs a time."
             }
-            Field("bytes", .size(1...1 << 20), \.bytes) {
+            Field("bytes", .size(1...65_536), \.bytes) {
                 "Bytes of the content; what is read together with the last of them, at most 128KiB, is held, too. Where "
                     + "limits.memory has no room for them the head is passed on at once."
             }

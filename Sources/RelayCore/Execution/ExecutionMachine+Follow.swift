@@ -20,13 +20,15 @@ extension ExecutionMachine {
             guard case .success = judge.judge(inbound, wallSeconds: moment.wallSeconds) else { return false }
         }
         let place = rules.settings.location
-        let address = OperationAddress(place, response, base: sentTo, at: plan.upstream.origin)
+        let address = OperationAddress(place, response, base: sentTo, at: plan.upstream, rules.settings)
         let fault: String
+        var kind = FailureKind.operationLost
         switch address {
         case nil:
             guard rules.needsAddress else { return false }
             fault = "the upstream has begun an operation and does not say where it can be asked about it"
         case .refused(let why)?:
+            kind = .followRefused
             fault = "the upstream has begun an operation whose address is not followed: \(why)"
         case .target(let target, let isMonitor)?:
             let operation = BegunOperation(
@@ -40,7 +42,7 @@ extension ExecutionMachine {
             begins(follow, inbound, isWhole: isWhole, moment)
             return true
         }
-        var failure = Failure(.operationLost, sent: .answered, fault, status: response.status)
+        var failure = Failure(kind, sent: .answered, fault, status: response.status)
         failure.exchange = inbound.exchange
         keepInvalid(response)
         note(failure, response.fields, moment)
@@ -129,6 +131,8 @@ extension ExecutionMachine {
 
     /// Another look after that wait, which of a kept job is the store's to keep.
     private mutating func lookLater(after wait: Duration, _ moment: Moment) {
+        questions?.follow?.elsewhere = nil
+        questions?.follow?.moves = 0
         if isDelivery {
             step = .end(.follows(after: wait))
             return
@@ -160,7 +164,7 @@ extension ExecutionMachine {
 
     /// The first step of a look that has begun.
     mutating func takeLook(_ follow: Follow) {
-        redirect = Redirect(lookingAt: follow.result ?? follow.operation.target)
+        redirect = Redirect(lookingAt: follow.elsewhere ?? follow.result ?? follow.operation.target)
         put(follow.preparation, ResponseJudge(route: follow.rules.asking, method: .get))
         step = afterPreparation
     }
@@ -171,7 +175,8 @@ extension ExecutionMachine {
     mutating func looked(_ inbound: InboundResponse, _ moment: Moment) {
         guard let follow = questions?.follow else { return }
         let finding = follow.finding(inbound, wallSeconds: moment.wallSeconds)
-        if case .silent(let failure) = finding {
+        if case .moved(let failure) = finding, moved(follow, failure, inbound, moment) { return }
+        if let failure = finding.silence {
             say(failure, inbound.response.fields, moment)
             if canRefresh, let token, inbound.response.status == 401 {
                 refused = token.generation
@@ -181,6 +186,9 @@ extension ExecutionMachine {
         }
         tookWell(inbound, moment)
         switch finding {
+        case .running where namesAnother(follow, inbound.response):
+            let why = "the answer to a look names another operation than the one that the upstream had begun"
+            operationEnded(.gone, .operationLost, why, inbound, moment)
         case .running:
             let asked = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
             guard let wait = wait(asked, moment) else { return tooLong(inbound, moment) }
@@ -192,11 +200,11 @@ extension ExecutionMachine {
             operationEnded(.failed, .operationFailed, why, inbound, moment)
         case .gone:
             let said = "the upstream answered \(inbound.response.status.rawValue)"
-            guard follow.result == nil else { return unfetched(said, inbound, moment) }
+            guard follow.result == nil else { return unfetched(.operationLost, said, inbound, moment) }
             let why = "\(said): it does not have the operation that it had begun any more"
             operationEnded(.gone, .operationLost, why, inbound, moment)
         case .done: done(follow, inbound, moment)
-        case .silent: break
+        case .moved, .silent: break
         }
     }
 
@@ -205,14 +213,15 @@ extension ExecutionMachine {
         let isSeeOther = response.status == 303
         let named = isSeeOther ? Following.Locator.field(.location) : follow.rules.settings.result
         if follow.result == nil, let place = named {
-            switch OperationAddress(place, response, base: sentTo, at: plan.upstream.origin) {
+            switch OperationAddress(place, response, base: sentTo, at: plan.upstream, follow.rules.settings) {
             case .target(let target, _)?:
                 questions?.follow?.result = target
+                questions?.follow?.elsewhere = nil
                 forget(.running)
                 step = .begin
                 return
             case .refused(let why)?:
-                return unfetched("its address is not followed, since \(why)", inbound, moment)
+                return unfetched(.followRefused, "its address is not followed: \(why)", inbound, moment)
             case nil: break
             }
         }
@@ -257,8 +266,66 @@ extension ExecutionMachine {
     }
 
     /// The operation is done, and nobody gets its result.
-    private mutating func unfetched(_ why: String, _ inbound: InboundResponse, _ moment: Moment) {
-        operationEnded(.done, .operationLost, Follow.unfetched + why, inbound, moment)
+    private mutating func unfetched(
+        _ kind: FailureKind,
+        _ why: String,
+        _ inbound: InboundResponse,
+        _ moment: Moment
+    ) {
+        operationEnded(.done, kind, Follow.unfetched + why, inbound, moment)
+    }
+
+    /// The upstream sends the look elsewhere, where its answer counts as one from the operation's own address.
+    ///
+    /// - Returns: false where it does not say where to, or has done so too often.
+    private mutating func moved(
+        _ follow: Follow,
+        _ failure: Failure,
+        _ inbound: InboundResponse,
+        _ moment: Moment
+    ) -> Bool {
+        let settings = follow.rules.settings
+        switch OperationAddress(
+            .field(.location),
+            inbound.response,
+            base: sentTo,
+            at: plan.upstream,
+            settings
+        ) {
+        case .target(let target, _)?:
+            guard follow.moves < Redirect.limit else { return false }
+            tookWell(inbound, moment)
+            questions?.follow?.elsewhere = target
+            questions?.follow?.moves += 1
+            forget(.running)
+            step = .begin
+        case .refused(let why)?:
+            tookWell(inbound, moment)
+            let fault = "the address that a look is sent on to is not followed: \(why)"
+            if follow.result != nil {
+                unfetched(.followRefused, fault, inbound, moment)
+            } else {
+                operationEnded(.unanswered, .followRefused, fault, inbound, moment)
+            }
+        case nil: return false
+        }
+        return true
+    }
+
+    /// Whether an answer that says that the operation goes on names another one, in the field that named the first.
+    ///
+    /// Many repeat the address, some with another query; what a document names there may be anything.
+    private func namesAnother(_ follow: Follow, _ response: HTTPResponse) -> Bool {
+        let monitor = follow.operation.isMonitor ? OperationAddress.operationLocation : .location
+        let place = follow.rules.settings.location ?? monitor.map { .field($0) }
+        guard case .field? = place else { return false }
+        let settings = follow.rules.settings
+        switch OperationAddress(place, response, base: sentTo, at: plan.upstream, settings) {
+        case .target(let target, _)?:
+            return target.prefix { $0 != "?" } != follow.operation.target.prefix { $0 != "?" }
+        case .refused?: return true
+        case nil: return false
+        }
     }
 
     /// The time of the operation is over: it goes on, or the upstream does not say.

@@ -13,6 +13,9 @@ struct Follow: Sendable {
     let upstreamIndex: Int
     /// Where the result is, once the operation is done.
     var result: String?
+    /// Where the upstream has sent the look on to, and how often.
+    var elsewhere: String?
+    var moves = 0
 
     /// The failure of a job whose operation goes on, for whoever gives it up.
     static let running = Failure(
@@ -43,8 +46,18 @@ extension Follow {
         /// The word it has for that, where it has one.
         case failed(String?)
         case gone
+        /// It is to be seen elsewhere; the failure is that of a redirect which does not say where.
+        case moved(Failure)
         /// Nothing: another look may be luckier.
         case silent(Failure)
+
+        /// Why it says nothing.
+        var silence: Failure? {
+            switch self {
+            case .moved(let failure), .silent(let failure): failure
+            case .running, .done, .failed, .gone: nil
+            }
+        }
     }
 
     func finding(_ inbound: InboundResponse, wallSeconds: Int64) -> Finding {
@@ -65,7 +78,7 @@ extension Follow {
             )
             failure.exchange = inbound.exchange
             failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
-            return .silent(failure)
+            return Follow.redirects.contains(response.status) ? .moved(failure) : .silent(failure)
         }
         if result != nil { return .done }
         if rules.done != nil, rules.failed != nil { return .running }
@@ -86,6 +99,8 @@ extension Follow {
         }
         return .running
     }
+
+    private static let redirects: [Status] = [301, 302, 307, 308]
 
     /// The status in the answer's document, as far as its word is a usual one.
     private enum DocumentStatus {
@@ -126,51 +141,8 @@ extension Follow {
         return try? JSONValue(parsing: Array(content[range]))
     }
 
-    fileprivate static func text(at pointer: JSONPointer?, in response: HTTPResponse) -> String? {
+    static func text(at pointer: JSONPointer?, in response: HTTPResponse) -> String? {
         if case .string(let text)? = value(at: pointer, in: response) { text } else { nil }
-    }
-}
-
-/// The address of an operation, or of its result, as an answer names it: input of somebody else.
-enum OperationAddress {
-    /// Path and query at the origin that answered, and whether what stands there has a status of its own.
-    case target(String, isMonitor: Bool)
-    /// Why it is not followed, in a sentence.
-    case refused(String)
-
-    private static let operationLocation = FieldName("Operation-Location")
-
-    /// Reads the answer to a request that was sent to `base` at `origin`; nil where it names no address.
-    ///
-    /// Only the origin that answered is asked, since the route's credential goes along.
-    init?(_ place: Following.Locator?, _ response: HTTPResponse, base: String, at origin: Origin) {
-        var (text, isMonitor): (String?, Bool) = (nil, true)
-        let monitor = OperationAddress.operationLocation.flatMap { response.fields.contains($0) ? $0 : nil }
-        switch place ?? .field(monitor ?? .location) {
-        case .field(let name):
-            guard response.fields.count(of: name) <= 1 else {
-                self = .refused("it is named more than once")
-                return
-            }
-            (text, isMonitor) = (response.fields[name], name != .location)
-        case .pointer(let pointer): text = Follow.text(at: pointer, in: response)
-        }
-        guard let found = text else { return nil }
-        guard found.utf8.count <= Following.addressLimit else {
-            self = .refused("it is longer than \(Following.addressLimit) bytes")
-            return
-        }
-        guard found.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }), !found.isEmpty else {
-            self = .refused("it has characters that no address has")
-            return
-        }
-        guard let target = Redirect.resolve(found, base: base, origin: origin),
-            target.utf8.count <= 2 * Following.addressLimit
-        else {
-            self = .refused("it leads to another origin than the one that answered")
-            return
-        }
-        self = .target(target, isMonitor: isMonitor)
     }
 }
 

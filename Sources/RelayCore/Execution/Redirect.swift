@@ -16,6 +16,11 @@ package struct Redirect: Sendable, Equatable {
         (self.target, method, keepsBody, repeatsRequest) = (target, .get, false, false)
     }
 
+    /// A request of the relay's own that has what is at that path of the origin stopped.
+    init(stoppingAt target: String) {
+        (self.target, method, keepsBody, repeatsRequest) = (target, .delete, false, false)
+    }
+
     /// How far a request got whose redirect ended like that.
     ///
     /// The request that led to the redirect was sent; where it was not asked to be repeated it has had its effect.

@@ -44,7 +44,7 @@ extension Execution {
                 return .sent
             case .wait: return .waits
             case .answer: break
-            case .ended: return .ended
+            case .ended: return machine.owesStop ? .waits : .ended
             }
         }
     }

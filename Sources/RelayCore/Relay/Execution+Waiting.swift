@@ -22,7 +22,9 @@ extension Execution {
             case .prepare: await prepare()
             case .consult(let strategy, let failure): await consult(strategy, about: failure)
             case .grant, .begin, .classify, .recover, .name, .recall, .accept: break
-            case .end: return
+            case .end:
+                if machine.owesStop { await stopOperation() }
+                return
             }
         }
     }

@@ -52,8 +52,16 @@ extension Relay {
             preconditionFailure("the job to deliver has no history")
         }
         if let operation = history.operation {
-            if context.route.follow != nil, operation.index(among: context.route.policy.upstreams) != nil {
-                return nil
+            let upstreams = context.route.policy.upstreams
+            var why = Relay.unfollowed
+            if let rules = context.route.follow, let index = operation.index(among: upstreams) {
+                if rules.settings.mayAsk(operation.target, of: upstreams[index]) { return nil }
+                why = Failure(
+                    .followRefused,
+                    sent: .answered,
+                    "the upstream has begun an operation whose address is not followed: "
+                        + OperationAddress.outside(upstreams[index])
+                )
             }
             // The reason stands on record as a look that was not taken.
             var look = Attempt(
@@ -61,8 +69,8 @@ extension Relay {
                 upstream: operation.upstream,
                 beganAt: ports.time.wallMilliseconds()
             )
-            (look.lookUp, look.failure) = (.unanswered, Relay.unfollowed)
-            return Delivery(context, .dead(.outcomeUnknown), Relay.unfollowed, attempts: [look])
+            (look.lookUp, look.failure) = (.unanswered, why)
+            return Delivery(context, .dead(.outcomeUnknown), why, attempts: [look])
         }
         let isDoubted = history.wasInterrupted || history.doubt?.isEarlier == false
         // The upstream is asked first, where it is known which one.

@@ -32,6 +32,7 @@ final class Dispatcher: Sendable {
     let network: NetworkHolds
     let announcer: Announcer
     private let running = RunningJobs()
+    private let stops = OperationStops()
     /// Calls of the store that claim, until the runs of what they have claimed have begun.
     private let claiming = Atomic<Int>(0)
     private let state = Mutex(State())
@@ -294,6 +295,15 @@ extension Dispatcher {
 
 // The runs that are under way.
 extension Dispatcher {
+    /// A relay of the loops in turn; nil before the start.
+    var relay: Relay? { nextLoop()?.relay }
+
+    /// These were cancelled for good: the upstreams of their operations are told, where their routes say so.
+    func stopOperations(of jobs: some Sequence<(JobID, route: String)>) {
+        let routes = engine.snapshot.routes
+        stops.add(jobs.filter { routes[$0.route]?.route.follow?.settings.cancel != nil }.map(\.0), self)
+    }
+
     /// A run is settled.
     func left(_ run: JobRun) { running.remove(run) }
 

@@ -294,19 +294,8 @@ extension JobRun {
     private func history(on route: Route) async throws(StoreError) -> JobHistory {
         var history = knownHistory
         // An upstream's word in this life also settles what another life left with it, and an operation may go on.
-        var last = job.isInDoubt || route.follow != nil ? 0 : job.earlierAttempts
-        while last < job.attempts {
-            let page = try await store.attempts(of: id, after: last, limit: 256)
-            for attempt in page {
-                if attempt.number > job.earlierAttempts {
-                    history.count(attempt, on: route, job.record.method)
-                } else {
-                    history.count(earlier: attempt)
-                }
-                last = max(last, attempt.number)
-            }
-            if page.count < 256 { break }
-        }
+        let after = job.isInDoubt || route.follow != nil ? 0 : job.earlierAttempts
+        try await history.read(job, on: route, from: store, after: after)
         return history
     }
 
@@ -380,5 +369,6 @@ extension JobRun {
             attemptCount: job.attempts + result.report.attempts.count
         )
         dispatcher.announcer.record(state.isTerminal ? .ended(report) : .changed(report))
+        if end == .cancelled { dispatcher.stopOperations(of: [(id, job.record.route)]) }
     }
 }

@@ -86,6 +86,11 @@ package final class Operations: Sendable {
     private func tell(_ report: ActionReport, _ action: JobAction) async {
         for job in report.changes { announcer.record(JobEvent(JobReport(job), after: action)) }
         for id in report.asked { await dispatcher.cancel(id) }
+        if action == .cancel {
+            dispatcher.stopOperations(
+                of: report.changes.lazy.filter { $0.state == .cancelled }.map { ($0.id, $0.route) }
+            )
+        }
     }
 }
 

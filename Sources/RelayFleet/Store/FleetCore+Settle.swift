@@ -147,6 +147,19 @@ extension FleetCore {
         return true
     }
 
+    /// Keeps what became of telling an upstream to stop the operation of a cancelled job.
+    func note(_ attempt: Attempt, of id: JobID) async throws(StoreError) -> Bool {
+        guard let row = try await row(id) else { return false }
+        let changes = try await change([row]) { row, _ in
+            var after = row.standing
+            guard after.machine.note(number: attempt.number) else { return nil }
+            var change = FleetChange(row, after)
+            change.attempts = [attempt]
+            return change
+        }
+        return !changes.isEmpty
+    }
+
     /// Nobody waited any more for a job that was accepted: it ends, or waits if it is to stay.
     func giveUp(_ job: NewJob, _ result: EnqueueResult) async {
         do throws(StoreError) {

@@ -192,6 +192,10 @@ extension PostgreSQLJobStore {
         try await onLoop { core throws(StoreError) in try await core.begin(next) }
     }
 
+    package func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await onLoop { core throws(StoreError) in try await core.note(attempt, of: id) }
+    }
+
     package func settle(
         _ settlements: [Settlement],
         at now: JobMoment

@@ -34,7 +34,7 @@ extension Job {
         public package(set) var wait: Duration?
         package var nextUpstream: String?
         /// The upstream's word of the attempts before, where this one only asked for it: `found`, `absent` or `unclear`; of
-        /// an operation `running`, `done`, `failed`, `gone` or `unanswered`.
+        /// an operation `running`, `done`, `failed`, `gone` or `unanswered`, and of its end `told` or `untold`.
         public package(set) var lookUp: String?
         /// The path of the operation that it began, without its query; nil where it began none.
         public package(set) var operation: String?

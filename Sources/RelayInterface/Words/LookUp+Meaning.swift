@@ -47,6 +47,17 @@ extension LookUp {
             The upstream did not say how the operation is, or could not be asked (follow).
             Do: Wait; it is looked at again.
             """
+        case .told:
+            """
+            The job was cancelled, and the upstream has taken the request to stop its operation (follow.cancel).
+            Do: No action is needed; the upstream decides what becomes of it.
+            """
+        case .untold:
+            """
+            The job was cancelled, and the upstream did not take the request to stop its operation (follow.cancel).
+            Causes: An upstream that is down; an operation that is over, or that cannot be stopped.
+            Do: Stop the operation at the upstream; it is not told again.
+            """
         }
     }
 }

@@ -68,6 +68,8 @@ extension FailureMatcher.Token {
     public static let operationFailed = FailureMatcher.Token.kind(.operationFailed)
     /// The upstream had begun an operation for the request, and how that ends cannot be learnt.
     public static let operationLost = FailureMatcher.Token.kind(.operationLost)
+    /// The address of an operation of the upstream, or of its result, is none that the route may ask.
+    public static let followRefused = FailureMatcher.Token.kind(.followRefused)
     /// A credential could not be fetched.
     public static let credentialsFailed = FailureMatcher.Token.kind(.credentialsFailed)
     /// The job's time was up.

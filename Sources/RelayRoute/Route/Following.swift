@@ -15,6 +15,9 @@ public struct Following: Sendable {
     public var when: SuccessRule?
     /// Where its address stands; nil is `Operation-Location`, or else `Location`.
     public var location: Locator?
+    /// A path of the upstream's origin, such as `/`, below which operations may stand, too; nil looks below the upstream's base
+    /// alone, as its credential goes along.
+    public var below: String?
     /// Answers to a look that say that it is done; nil reads them as they are usual.
     public var done: SuccessRule?
     /// Answers to a look that say that it has failed; likewise.
@@ -27,6 +30,14 @@ public struct Following: Sendable {
     public var maxInterval: Duration = .seconds(30)
     /// How long a kept job waits for the operation's end: 1 s to 30 d; a caller that waits has the time of its request.
     public var timeout: Duration = .seconds(86_400)
+    /// How the upstream is told to stop the operation of a job that is cancelled; nil tells it nothing.
+    public var cancel: Cancel?
+
+    /// A request that has an upstream stop an operation, sent once to its address.
+    public enum Cancel: String, CaseIterable, Sendable {
+        /// A `DELETE` without content.
+        case delete = "DELETE"
+    }
 
     /// Bytes of an address.
     package static let addressLimit = 2_048

@@ -58,6 +58,16 @@ extension StoreWriter {
         return .applied(row.machine.state, row.machine.end)
     }
 
+    /// Keeps what became of telling an upstream to stop the operation of a cancelled job.
+    func note(_ attempt: Attempt, of id: JobID, at moment: JobMoment) throws(StoreError) -> Bool {
+        try advance(to: moment)
+        guard let seq = try seq(of: id), let old = try intact(seq),
+            try change(old, { $0.note(number: attempt.number) }) != nil
+        else { return false }
+        try put([attempt], after: old.machine.attempts, of: seq, with: nil)
+        return true
+    }
+
     /// Keeps attempts that follow the first `count` of a job, and an answer with the last of them.
     func put(
         _ attempts: [Attempt],

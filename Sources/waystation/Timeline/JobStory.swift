@@ -3,6 +3,19 @@ import RelayInterface
 import RelayJSON
 import RelayJobs
 
+extension Job {
+    /// Whether an operation that the upstream has begun was open at the end, and no word of its end is on record.
+    fileprivate var hasUntoldOperation: Bool {
+        let ends = Set((LookUp.ofOperations + LookUp.ofStops).map(\.rawValue)).subtracting([
+            "running", "unanswered",
+        ])
+        return attempts.reduce(false) { isOpen, attempt in
+            if let word = attempt.lookUp { return isOpen && !ends.contains(word) }
+            return attempt.operation != nil
+        }
+    }
+}
+
 /// The story of a job, for people: what happened to it, why it waits and what can be done about it.
 struct JobStory {
     /// Jobs of the route that wait with the same failure, this one included.
@@ -48,6 +61,11 @@ struct JobStory {
             text += column("") + "(earlier attempts not shown: \(job.attemptCount - attempts.count))\n"
         }
         text += life(attempts[first...], output)
+        if view.state == "cancelled", job.hasUntoldOperation {
+            text +=
+                column("")
+                + "its operation goes on, as far as is on record: the upstream was not told to stop it (follow.cancel)\n"
+        }
         guard job.isDurable else {
             text += AnsweredEnd(view).text(at: time(job.finishedAt), width, output)
             // It took several times the processor time of a request that is passed through.

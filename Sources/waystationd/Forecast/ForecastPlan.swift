@@ -125,18 +125,19 @@ struct ForecastPlan: Sendable {
         return body
     }
 
-    /// The address of the operation that the imagined upstream begins.
-    static let operation = "/imagined-operation"
+    /// The address of the operation that an imagined upstream begins, below its base.
+    static func operation(of upstream: Upstream) -> String { upstream.basePath + "imagined-operation" }
 
     /// The answer with the operation's address, where one with that status begins an operation and does not name it.
-    func naming(_ given: HTTPResponse) -> HTTPResponse {
+    func naming(_ given: HTTPResponse, of upstream: Upstream) -> HTTPResponse {
         guard let rules = route.follow, rules.mayBegin(given.status) else { return given }
         var answer = given
+        let operation = ForecastPlan.operation(of: upstream)
         var body = rules.settings.when.map { ForecastPlan.body(meeting: $0) } ?? .object([])
         switch rules.settings.location {
-        case .field(let name)?: answer.fields.append(name.lowercasedText, ForecastPlan.operation)
-        case .pointer(let pointer)?: body.put(.string(ForecastPlan.operation), at: pointer.tokens[...])
-        case nil: answer.fields.append("Operation-Location", ForecastPlan.operation)
+        case .field(let name)?: answer.fields.append(name.lowercasedText, operation)
+        case .pointer(let pointer)?: body.put(.string(operation), at: pointer.tokens[...])
+        case nil: answer.fields.append("Operation-Location", operation)
         }
         guard case .empty = given.body, !given.status.forbidsContent else { return answer }
         answer.fields.append("Content-Type", "application/json")
@@ -153,7 +154,7 @@ struct ForecastPlan: Sendable {
         case .done: return followed.map { $0.done.map { answer(meeting: $0) } ?? telling(200, "Succeeded") }
         case .failed: return followed.map { $0.failed.map { answer(meeting: $0) } ?? telling(200, "Failed") }
         case .running: return followed.map { _ in telling(202, "Running") }
-        case .unclear, .gone, .unanswered: return nil
+        case .unclear, .gone, .unanswered, .told, .untold: return nil
         }
     }
 

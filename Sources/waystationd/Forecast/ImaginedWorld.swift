@@ -121,7 +121,8 @@ extension ImaginedWorld {
             if isBeyond { state.isBeyond = true }
             return imagined
         }
-        let isLook = route.follow != nil && request.target.hasPrefix(ForecastPlan.operation)
+        let isLook =
+            route.follow != nil && request.target.hasPrefix(ForecastPlan.operation(of: request.upstream))
         if isLook { state.withLock { $0.looks += 1 } }
         if case .word(let word) = imagined.end {
             let mayAsk = isLook ? LookUp.ofOperations : isQuestion(request) ? LookUp.ofRequests : []
@@ -133,7 +134,7 @@ extension ImaginedWorld {
         }
         if isLook { return try await play(imagined, request, plan.answer(.done) ?? plan.good) }
         var inbound = try await play(imagined, request, plan.good)
-        inbound.response = plan.naming(inbound.response)
+        inbound.response = plan.naming(inbound.response, of: request.upstream)
         return inbound
     }
 

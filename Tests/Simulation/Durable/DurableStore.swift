@@ -100,6 +100,10 @@ final class DurableStore: JobStore {
         }
     }
 
+    func note(_ attempt: Attempt, of id: JobID, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await write { () async throws(StoreError) in try await inner.note(attempt, of: id, at: now) }
+    }
+
     func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
         try await write { () async throws(StoreError) in
             try checkRoom()
