@@ -132,7 +132,7 @@ class Answers(unittest.TestCase):
             "asking": route(url + "bad", recovery=[], verify={
                 "request": {"path": "still"}, "found": {"status": ["200"]}, "absent": {"status": ["404"]},
                 "settle_after": "10ms", "attempts": 1}, **UNBOUNDED),
-            "begun": route(url + "begun", recovery=[], follow={"interval": "10ms"}, **UNBOUNDED),
+            "begun": route(url + "begun", recovery=[], follow={"interval": "10ms", "below": "/"}, **UNBOUNDED),
             "shut": route(url, closed=[{"dates": days, "zone": "UTC"}]),
             "told": route(url + "bad", recovery=[
                 {"name": "again", "mode": "report", "on": ["any"], "retry": {"max_attempts": 2}}], **UNBOUNDED),
