@@ -65,8 +65,10 @@ def before_call(_context, case, _kwargs):
     query = case.query or {}
     for name in query.keys() & {"route", "failure_kind", "label"}:
         query[name] = short(str(query[name]))
-    if "wait" in query:
-        query["wait"] = "20ms"
+    # A pattern knows no longest duration.
+    for name, text in (("wait", "20ms"), ("timeout", "2s")):
+        if name in query:
+            query[name] = text
     headers = case.headers
     if headers is not None and "Prefer" in headers:
         headers["Prefer"] = chance.choice(("respond-async", "respond-async, wait=0", "wait=1", "return=minimal"))
