@@ -15,6 +15,7 @@ package final class Engine: Sendable {
     private let versions = Atomic<UInt64>(0)
     package var version: UInt64 { versions.load(ordering: .acquiring) }
     private let draining = Atomic<Bool>(false)
+    private let aborted = Atomic<Bool>(false)
     private let network = Mutex<(@Sendable () -> Bool)?>(nil)
     let running = Atomic<Int>(0)
     let cutOff = Atomic<Int>(0)
@@ -76,6 +77,11 @@ package final class Engine: Sendable {
     package func drain() { draining.store(true, ordering: .relaxed) }
 
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    /// From now on requests end because the relay does.
+    package func abort() { aborted.store(true, ordering: .relaxed) }
+
+    package var isAborted: Bool { aborted.load(ordering: .relaxed) }
 
     /// Requests with an upstream or waiting for a permit, whatever configuration they began with.
     package var inFlight: Int { running.load(ordering: .relaxed) }

@@ -140,6 +140,10 @@ class Follow(DurableTest):
             self.assertEqual([a.get("look_up") for a in job["attempts"]][1:], [word] if word else [], job)
             self.assertEqual((job["state"], job["in_doubt"], len(self.stops())), ("cancelled", True, 1), job)
             self.assertIn("told" if word else "was not told to stop it (follow.cancel)", self.explain(relay, id))
+        relay.errors.wait("was told to stop the operation, and has taken that (told), 204")
+        metrics = ask(relay.control, "GET", "/metrics").body.decode()
+        self.assertIn('waystation_operation_looks_total{route="up",result="told"} 1', metrics)
+        self.assertNotIn('route="mute",result="told"', metrics)
         self.restart(relay)
         self.assertEqual(len(self.stops()), 1)
 
@@ -153,6 +157,17 @@ class Follow(DurableTest):
         self.upstream.wait_for("/ops/7", 2)
         door.open()
         self.assertEqual([seen.target for seen in self.stops()], ["/ops/7?token=s3cret"])
+
+    def test_a_relay_that_is_told_twice_to_stop_has_no_operation_stopped(self):
+        door = self.new_door()
+        self.script(lambda request: answer(204) if request.method == "DELETE" else door)
+        relay = self.following(follow=follow(cancel="DELETE"))
+        with relay.caller() as caller:
+            caller.send(b"POST /r/up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nfilm")
+            self.upstream.wait_for("/ops/7")
+            self.stop_at_once(relay)
+        door.open()
+        self.assertEqual(self.stops(), [])
 
     def test_a_reload_sends_the_address_to_no_other_origin(self):
         other = self.new_upstream()

@@ -188,7 +188,10 @@ struct FollowStopTests {
             _ = await bench.perform(.post, on: route, body: .bytes([1]))
             #expect(bench.transport.sent.allSatisfy { $0.method != .delete })
         }
-        // A stop of the relay is no cancellation of the job.
+        // A stop of the relay is no word of the caller, nor a cancellation of the job.
+        let stopping = Bench([begun, .hold], isStopping: true)
+        #expect(await abandoned(stopping, route).failure?.kind == .cancelled)
+        #expect(stopping.transport.sent.map(\.method) == [.post, .get])
         let kept = Bench([begun, .hold])
         var history = JobHistory().carried(await kept.deliver(.post, on: route, body: .bytes([1])))
         history.deadline = nil

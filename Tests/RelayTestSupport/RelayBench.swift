@@ -63,6 +63,7 @@ package struct Bench {
         credentials: [CredentialDefinition] = [],
         secrets: [SecretReference: Secret] = [:],
         signer: (any MessageSigner)? = nil,
+        isStopping: Bool = false,
         time clock: VirtualTime? = nil,
         answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
     ) {
@@ -78,6 +79,7 @@ package struct Bench {
                 entropy: SeededEntropy(),
                 sink: sink,
                 start: { work in Task { await work() } },
+                isStopping: { isStopping },
                 signer: signer
             )
         )

@@ -20,6 +20,8 @@ package final class RelayPorts: Sendable {
     /// The treatment of the job on a constrained network by the configuration in force, which may be a later one than its
     /// own.
     package let presentUse: @Sendable (JobContext) -> ConstrainedUse
+    /// Whether who runs the relay ends its requests now, which their callers have not given up.
+    package let isStopping: @Sendable () -> Bool
     /// Signs messages of routes that say so; nil where no route can.
     package let signer: (any MessageSigner)?
     /// Nil bounds nothing: a program's own answers are its own to bound.
@@ -36,6 +38,7 @@ package final class RelayPorts: Sendable {
         execute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false },
         presentUse: @escaping @Sendable (JobContext) -> ConstrainedUse = { $0.constrainedUse },
+        isStopping: @escaping @Sendable () -> Bool = { false },
         signer: (any MessageSigner)? = nil,
         memory: MemoryAccount? = nil,
         shard: Int = 0
@@ -50,6 +53,7 @@ package final class RelayPorts: Sendable {
         self.execute = execute ?? { work in _ = start { work() } }
         self.isConstrained = isConstrained
         self.presentUse = presentUse
+        self.isStopping = isStopping
         self.signer = signer
         self.memory = memory
         self.shard = shard

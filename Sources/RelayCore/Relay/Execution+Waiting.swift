@@ -23,7 +23,7 @@ extension Execution {
             case .consult(let strategy, let failure): await consult(strategy, about: failure)
             case .grant, .begin, .classify, .recover, .name, .recall, .accept: break
             case .end:
-                if machine.owesStop { await stopOperation() }
+                if machine.owesStop, !ports.isStopping() { await stopOperation() }
                 return
             }
         }

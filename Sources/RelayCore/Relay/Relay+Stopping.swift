@@ -44,6 +44,7 @@ extension Relay {
             machine.stopPlan(upstreamIndex: index, at: ports.time.now())
         )
         let attempt = await stop.send(ports, vault)
+        context.memory.meter.looked(attempt.word)
         ports.sink.record(.lookedUp(context, attempt))
         return attempt
     }

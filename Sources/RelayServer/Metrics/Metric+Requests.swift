@@ -112,9 +112,11 @@ extension Metric {
         "waystation_operation_looks",
         .counter,
         ["route", "result"],
-        "How often an operation of the upstream was looked at (follow), by what it said.",
+        "How often an operation of the upstream was looked at (follow), by what it said; told and untold: how often the upstream "
+            + "was told to stop one (follow.cancel), by whether it took that.",
         do:
-            "Many are unanswered or gone: see the last look of a job, waystation explain JOB, and mend follow."
+            "Many are unanswered or gone: see the last look of a job, waystation explain JOB, and mend follow. Any are untold: "
+            + "stop the operation at the upstream."
     )
     package static let budgetExhausted = Metric(
         "waystation_retry_budget_exhausted",

@@ -62,8 +62,8 @@ extension MetricsText {
                 add(.hedges, [name, word.rawValue], figures.account.hedges[word] ?? 0)
             }
         }
-        if entry.route.follow != nil {
-            for word in LookUp.ofOperations {
+        if let follow = entry.route.follow {
+            for word in LookUp.ofOperations + (follow.settings.cancel == nil ? [] : LookUp.ofStops) {
                 add(.looks, [name, word.rawValue], figures.account.lookUps[word] ?? 0)
             }
         }

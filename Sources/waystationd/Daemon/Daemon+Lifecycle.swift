@@ -284,6 +284,7 @@ private final class Lifecycle {
         // Counted before the loops give the places back.
         let unfinished = daemon.engine.inFlight
         let earlier = daemon.engine.inDoubt
+        daemon.engine.abort()
         daemon.events.abort()
         daemon.durable.abort()
         onEveryLoop { $0.abort() }

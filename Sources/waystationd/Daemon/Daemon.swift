@@ -164,6 +164,7 @@ final class Daemon: Sendable {
             execute: { loop.execute($0) },
             isConstrained: { [condition] in condition.isConstrained },
             presentUse: { [engine] context in engine.constrainedUse(of: context) },
+            isStopping: { [engine] in engine.isAborted },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
             memory: memory,
             shard: shard

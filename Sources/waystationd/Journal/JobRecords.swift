@@ -32,18 +32,28 @@ enum JobRecords {
         return record
     }
 
-    /// The upstream was asked what became of an attempt.
+    /// The upstream was asked or told something about a request that it has, or has begun an operation for it.
     static func lookedUp(_ job: JobContext, _ attempt: Attempt) -> JournalRecord {
         let next = attempt.next.map { ", \(consequence($0))" } ?? ""
-        let story =
-            attempt.lookUp.map { "was asked what became of it: \($0.rawValue)" } ?? "has begun an operation"
         var record = JournalRecord(
             lookedUp,
-            "job \(job.id): the upstream of route \(job.route.name) \(story), \(what(attempt))\(next)"
+            "job \(job.id): the upstream of route \(job.route.name) \(story(attempt)), \(what(attempt))\(next)"
         )
         add(job, to: &record)
         add(attempt, to: &record)
         return record
+    }
+
+    private static func story(_ attempt: Attempt) -> String {
+        switch attempt.lookUp {
+        case nil: "has begun an operation"
+        case .told: "was told to stop the operation, and has taken that (told)"
+        case .untold: "was told to stop the operation, and has not taken that (untold)"
+        case .found?, .absent?, .unclear?:
+            "was asked what became of the request: \(attempt.word.rawValue)"
+        case .running?, .done?, .failed?, .gone?, .unanswered?:
+            "was asked how the operation is: \(attempt.word.rawValue)"
+        }
     }
 
     static func recovered(_ report: JobReport, _ job: JobContext) -> JournalRecord {
