@@ -152,8 +152,7 @@ package final class RequestRun {
                 body
             )
         }
-        // A request that only waits for the disk, and has no upstream's answer, keeps no other from the upstream.
-        if case .underWay(let execution) = stage { await execution.run { lease?.permit = nil } }
+        if case .underWay(let execution) = stage { await execution.run(self) }
         return end()
     }
 
@@ -238,13 +237,7 @@ package final class RequestRun {
             stage = .constrained(body)
             return true
         }
-        let streams = admission.state.hasStreams && admission.wantsStream
-        switch admission.state.enter(
-            admission.caller,
-            urgency: admission.urgency,
-            streams: streams,
-            began
-        ) {
+        switch entry(began) {
         case .permitted(let permit):
             lease?.permit = consume permit
             stage = .permitted(body)
@@ -254,6 +247,11 @@ package final class RequestRun {
             return false
         }
         return true
+    }
+
+    private func entry(_ now: Instant) -> RouteState.Entry {
+        let streams = admission.state.hasStreams && admission.wantsStream
+        return admission.state.enter(admission.caller, urgency: admission.urgency, streams: streams, now)
     }
 
     private func start() {
@@ -283,8 +281,24 @@ package final class RequestRun {
     @inline(never)
     private func wait(_ ticket: RouteState.PermitTicket, _ body: Body) async {
         let time = relay.ports.time
-        let (queued, deadline) = (time.now(), admission.deadline(since: head, moved: moved))
-        var now = queued
+        let queued = time.now()
+        let permit = await permit(of: ticket, before: admission.deadline(since: head, moved: moved))
+        permitWait = queued.duration(to: time.now())
+        if let permit {
+            lease?.permit = consume permit
+            stage = .permitted(body)
+        } else {
+            stage = .ended(Outcome(admission.context, missed))
+        }
+    }
+
+    /// - Returns: nil where there is none by the deadline, or nobody wants it any more.
+    private func permit(
+        of ticket: RouteState.PermitTicket,
+        before deadline: Instant
+    ) async -> RouteState.Permit? {
+        let time = relay.ports.time
+        var now = time.now()
         repeat {
             // An answer may begin to stream meanwhile, and be one too many of its caller's.
             let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.gracePeriod)
@@ -293,13 +307,7 @@ package final class RequestRun {
             if ticket.isAdmitted { break }
             admission.state.waits(admission.caller, now)
         } while now < deadline && !Task.isCancelled
-        permitWait = queued.duration(to: now)
-        if let permit = ticket.take() {
-            lease?.permit = consume permit
-            stage = .permitted(body)
-        } else {
-            stage = .ended(Outcome(admission.context, missed))
-        }
+        return ticket.take()
     }
 
     /// Whether the route has its requests wait, and most connections of the caller, which has nearly all it may have.
@@ -369,6 +377,36 @@ package final class RequestRun {
                 + "none ended before the deadline (concurrency)"
             : "no permit of the route was free before the deadline (concurrency)"
         return Failure(.deadlineExceeded, sent: .neverSent, words)
+    }
+}
+
+// A request that only waits, for the disk or an operation, keeps no other from the upstream.
+extension RequestRun: PermitHolder {
+    package func giveBackPermit() { lease?.permit = nil }
+
+    package func giveUp() {
+        lease?.permit = nil
+        lease?.releaseKey()
+    }
+
+    package func regainPermit(before deadline: Instant) async -> Bool {
+        let time = relay.ports.time
+        while true {
+            let now = time.now()
+            switch entry(now) {
+            case .permitted(let permit):
+                lease?.permit = consume permit
+                return true
+            case .queued(let ticket):
+                guard let permit = await permit(of: ticket, before: deadline) else { return false }
+                lease?.permit = consume permit
+                return true
+            case .full: break
+            }
+            let next = now.advanced(by: RequestRun.look)
+            if next >= deadline { return false }
+            do throws(CancellationError) { try await time.sleep(until: next) } catch { return false }
+        }
     }
 }
 

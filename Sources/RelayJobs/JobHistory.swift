@@ -6,6 +6,8 @@ package struct JobHistory: Sendable {
     package var attempts = 0
     /// Attempts that count against its allowance.
     package var spentAttempts = 0
+    /// Those that the upstream refused as one too many, at no cost.
+    package private(set) var sparedAttempts = 0
     /// How often each rule has acted since acceptance or the last replay, or would have in mode report, by the rule's name.
     package var ruleUses: [String: Int] = [:]
     /// When the job expires; nil never.
@@ -44,6 +46,7 @@ package struct JobHistory: Sendable {
             if case .refreshCredentials? = attempt.next { refreshes[rule, default: 0] += 1 }
         }
         for held in attempt.heldBack where held.reason.isReport { ruleUses[held.rule, default: 0] += 1 }
+        if attempt.isSpared { sparedAttempts += 1 }
         wasInterrupted = attempt.failure?.kind == .interrupted
         if !count(look: attempt) { count(lookUp: attempt, asksFirst) }
         guard attempt.failure?.kind == .credentialsFailed else { return }

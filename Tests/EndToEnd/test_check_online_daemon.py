@@ -2,11 +2,13 @@
 
 import json
 import pathlib
+import signal
 import subprocess
 import threading
+import time
 import unittest
 
-from caller import ask
+from caller import Caller, ask
 from online import SECRETS, OnlineTest
 from relay import daemon, eventually, route
 from upstream import as_json
@@ -53,6 +55,60 @@ class OfTheDaemon(OnlineTest):
         self.assertEqual(given[0], "s3cret-of-client")
         eventually(lambda: relay.ask("GET", "/r/up/health").status == 200 and len(given) > 1, "the token is fetched anew")
         self.assertEqual(given[1], "next-1")
+
+    def test_a_stop_waits_for_a_refresh_token_that_an_endpoint_may_have_taken(self):
+        held, given = threading.Event(), []
+
+        def rotate(request):
+            given.append(dict(pair.split("=") for pair in request.body.decode().split("&"))["refresh_token"])
+            held.wait(20)
+            return as_json(200, json.dumps({"access_token": "t0ken-of-mint", "token_type": "Bearer", "expires_in": 1,
+                                            "refresh_token": f"next-{len(given)}"}))
+        self.plain.on("/slow", rotate)
+        relay = self.new_relay({})
+        auth = {**self.tokens(relay, "slow", timeout="20s"), "type": "oauth2_refresh_token",
+                "refresh_token": relay.secret("refresh", "s3cret-of-client")}
+        relay.write({"up": route(self.plain.url, auth=auth)})
+        relay.start()
+        self.ask(relay, "--timeout", "300ms", status=1)
+        relay.process.send_signal(signal.SIGTERM)
+        relay.notices.wait("STOPPING=1")
+        held.set()
+        self.assertEqual(relay.process.wait(20), 0, relay.errors.text())
+        relay.notices.wait("(gone)")
+        relay.notices.items.clear()
+        (relay.directory / "notify").unlink(missing_ok=True)
+        relay.start()
+        self.ask(relay)
+        self.assertEqual(given[:2], ["s3cret-of-client", "next-1"])
+
+    def test_a_look_after_mending_asks_the_endpoint_that_has_failed_a_moment_ago(self):
+        self.plain.on("/mended", as_json(400, '{"error": "invalid_client"}'))
+        relay = self.new_relay({})
+        relay.write({"up": route(self.plain.url, auth=self.tokens(relay, "mended"))})
+        relay.start()
+        self.assertIn("invalid_client", self.ask(relay, status=1).stderr)
+        self.plain.on("/mended", as_json(200, '{"access_token": "t0ken-of-mint", "token_type": "Bearer"}'))
+        self.assertIn("a token was given to", json.dumps(json.loads(self.ask(relay, "-o", "json").stdout)))
+        self.assertIn("has a token, for as long as it is taken, and none was asked for", self.ask(relay, "-o", "json").stdout)
+
+    def test_a_look_ends_with_its_caller_and_with_the_relay(self):
+        line = b"POST /v1/endpoints/check?timeout=25s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+        patient = {"attempt": "25s", "total": "30s"}
+        relay = self.new_relay({"up": route(self.plain.url, check={"path": "never"}, timeouts=patient)}).start()
+        self.plain.forget()
+        with Caller(relay.control) as caller:
+            caller.send(line)
+            self.plain.wait_for("/never")
+        eventually(lambda: ask(relay.control, "POST", "/v1/endpoints/check?timeout=50ms").status == 200, "another begins")
+        seen = len(self.plain.seen("/never"))
+        with Caller(relay.control) as caller:
+            caller.send(line)
+            self.plain.wait_for("/never", seen + 1)
+            began = time.monotonic()
+            self.assertEqual(relay.stop(), 0)
+            self.assertLess(time.monotonic() - began, 8)
+            self.assertEqual(caller.answer().json()["code"], "draining")
 
     def test_a_second_look_is_refused_while_one_is_under_way_and_none_lasts_longer_than_half_a_minute(self):
         relay = self.new_relay({})

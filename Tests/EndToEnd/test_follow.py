@@ -61,6 +61,38 @@ class Follow(DurableTest):
         self.assertEqual((got.status, got.json(), got["Waystation-Source"]), (202, {"id": 7}, "begun"), got)
         self.assertIn("answered 202, and its operation goes on", self.explain(relay, got["Waystation-Job"]))
 
+    def begin(self, relay, timeout):
+        """A caller whose operation goes on."""
+        caller = self.enterContext(relay.caller())
+        caller.send(f"POST /r/up/x HTTP/1.1\r\nHost: localhost\r\nWaystation-Timeout: {timeout}\r\n"
+                    "Content-Length: 4\r\n\r\nfilm".encode())
+        self.upstream.wait_for("/ops/7")
+        return caller
+
+    def test_others_have_the_permit_while_a_caller_waits_for_an_operation(self):
+        self.script(RUNNING)
+        self.upstream.on("/y", answer(200))
+        relay = self.following(concurrency={"max_requests": 1})
+        caller = self.begin(relay, "20s")
+        self.assertEqual(relay.ask("GET", "/r/up/y", [("Waystation-Timeout", "5s")]).status, 200)
+        self.upstream.on("/ops/7", DONE)
+        self.assertEqual(caller.answer()["Waystation-Source"], "followed")
+
+    def test_a_caller_without_a_permit_for_a_look_gets_the_202_in_time(self):
+        door = self.new_door()
+        self.script(RUNNING)
+        self.upstream.on("/z", door)
+        relay = self.following(concurrency={"max_requests": 1, "max_pending_requests": 1})
+        caller = self.begin(relay, "2s")
+        with relay.caller() as other:
+            other.send(b"GET /r/up/z HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.upstream.wait_for("/z")
+            got, (_, looks) = caller.answer(), self.asked()
+            self.assertEqual((got.status, got["Waystation-Source"]), (202, "begun"), got)
+            self.assertIn("deadline has passed", self.explain(relay, got["Waystation-Job"]))
+            door.open()
+            self.assertEqual((other.answer().status, self.asked()[1]), (200, looks))
+
     def test_a_kept_job_is_sent_once_whatever_kills_the_relay(self):
         door = self.new_door()
         self.script(RUNNING, door, RUNNING, DONE)
@@ -157,6 +189,34 @@ class Follow(DurableTest):
         self.upstream.wait_for("/ops/7", 2)
         door.open()
         self.assertEqual([seen.target for seen in self.stops()], ["/ops/7?token=s3cret"])
+
+    def test_an_upstream_that_does_not_answer_a_stop_holds_up_no_other_and_nobody(self):
+        door, other = self.new_door(), self.new_upstream()
+        self.script(lambda request: door if request.method == "DELETE" else RUNNING)
+        for each in self.upstream, other:
+            each.on("/x", BEGUN)
+        other.on("/ops/7", lambda request: answer(204) if request.method == "DELETE" else RUNNING)
+        slow = follow(interval="1m", max_interval="1m", cancel="DELETE")
+        relay = self.new_relay({
+            "up": kept(self.upstream.url, follow=slow), "well": kept(other.url, follow=slow),
+            "call": route(self.upstream.url, follow=follow(cancel="DELETE"), concurrency={"max_requests": 1})}).start()
+        for name in "up", "up", "up", "up", "up", "well":
+            id = self.hand_over(relay, f"/r/{name}/x")
+            self.wait_until(relay, id, state="retrying", reason="following")
+            self.act(relay, id, "cancel")
+        eventually(lambda: [seen for seen in other.seen("/ops/7") if seen.method == "DELETE"], "the other is told")
+        eventually(lambda: len(self.stops()) == 4, "four are told at once")
+        # A caller that went away keeps neither its key nor its permit while the upstream is told.
+        key = "Idempotency-Key: k\r\nContent-Length: 4\r\n\r\nfilm"
+        with relay.caller() as caller:
+            caller.send(f"POST /r/call/x HTTP/1.1\r\nHost: localhost\r\n{key}".encode())
+            self.upstream.wait_for("/x", 6)
+            eventually(lambda: self.asked()[1] > 9, "the operation is looked at")
+        eventually(lambda: len(self.stops()) == 5, "the upstream is told")
+        self.upstream.on("/x", answer(201))
+        got = relay.ask("POST", "/r/call/x", [("Idempotency-Key", "k"), ("Waystation-Timeout", "5s")], b"film")
+        self.assertEqual(got.status, 201, got)
+        door.open()
 
     def test_a_relay_that_is_told_twice_to_stop_has_no_operation_stopped(self):
         door = self.new_door()

@@ -43,6 +43,8 @@ struct FollowBoundsTests {
             (nil, "/v1/..%5Cadmin", "escapes"), (nil, "/v1/x%2f..%2f..%2fadmin", "escapes"),
             (nil, "/v1/..;a=1/admin", "escapes"), (nil, "/v1/%00", "escapes"), (nil, "/v1/%zz", "escapes"),
             ("/", "/v1/%c0%ae%c0%ae/admin", "escapes"), ("/", "/%2e%2e", "escapes"),
+            (nil, "/v1/..%20/admin", "escapes"), (nil, "/v1/%20.%20./admin", "escapes"),
+            (nil, "?op=s3cret", "no path"), ("/", "#s3cret", "no path"),
             ("/", "https://two.example/v1/ops/7?t=s3cret", "another origin"),
         ] as [(String?, String, String)]
     )
@@ -120,10 +122,24 @@ struct FollowBoundsTests {
     }
 
     @Test(
+        "An operation that has moved may be named by the address that it has now, and by no third",
+        arguments: [("/v1/there?t=2", nil), ("/v1/ops/7", nil), ("/v1/third", .operationLost)]
+            as [(String, FailureKind?)]
+    )
+    func atItsNewAddress(_ place: String, _ kind: FailureKind?) async {
+        let start = Step.answer(202, ["Operation-Location": "/v1/ops/7?t=1"])
+        let looks = [moved(307, "/v1/there"), named(place)]
+        let bench = Bench([start] + looks + (kind == nil ? [moved(307, "/v1/there"), succeeded] : []))
+        let outcome = await bench.perform(.post, on: below(nil), body: .bytes([1]))
+        #expect(outcome.failure?.kind == kind && (outcome.source == .followed) == (kind == nil))
+    }
+
+    @Test(
         "A look that goes on and names another operation is the end of this one",
         arguments: [
             ([named("/v1/ops/7?t=2"), succeeded], nil), ([named("7"), succeeded], nil),
-            ([named("/v1/ops/8")], .operationLost), ([named("https://two.example/v1/ops/7")], .operationLost),
+            ([named("/v1/ops/8")], .operationLost),
+            ([named("https://two.example/v1/ops/7"), succeeded], nil),
             // A Location beside an operation with a status of its own is that of something else.
             ([.answer(202, ["Location": "/v1/things/7"], #"{"status":"Running"}"#), succeeded], nil),
         ] as [([ScriptedTransport.Step], FailureKind?)]
@@ -188,6 +204,14 @@ struct FollowStopTests {
             _ = await bench.perform(.post, on: route, body: .bytes([1]))
             #expect(bench.transport.sent.allSatisfy { $0.method != .delete })
         }
+        // The upstream would remove the result.
+        let result = following {
+            $0.following?.cancel = .delete
+            $0.following?.result = .pointer(pointer("/at"))
+        }
+        let fetching = Bench([begun, succeeded, .hold])
+        #expect(await abandoned(fetching, result).failure?.kind == .cancelled)
+        #expect(fetching.transport.sent.map(\.method) == [.post, .get, .get])
         // A stop of the relay is no word of the caller, nor a cancellation of the job.
         let stopping = Bench([begun, .hold], isStopping: true)
         #expect(await abandoned(stopping, route).failure?.kind == .cancelled)

@@ -179,9 +179,10 @@ struct PartialFailureTests {
 
     @Test(
         "A kept job that is refused beside others that are answered comes back in moments at no cost, four times",
-        arguments: 0...5
+        arguments: 0...5,
+        [0, 9]
     )
-    func spared(before: Int) async {
+    func spared(before: Int, others: Int) async {
         let (route, memory) = (makeRoute { $0.deliversLater = true }, RouteMemory())
         let bench = Bench([.answer(503)])
         func begin() -> AttemptGrant? {
@@ -203,7 +204,19 @@ struct PartialFailureTests {
         }
         #expect(begin() != nil)
         var history = JobHistory()
-        history.attempts = before
+        for number in 0..<before + others {
+            var attempt = Attempt(number: number + 1, upstream: "u1", beganAt: 0)
+            if number < before {
+                attempt.failure = Failure(.httpStatus, sent: .refused, "", status: 503)
+                attempt.failure?.blamed = .tooMany
+            } else {
+                // Questions, and what never left, are no refusals.
+                attempt.lookUp = number % 2 == 0 ? .unclear : nil
+                attempt.failure = Failure(.connectionRefused, sent: .neverSent, "")
+            }
+            history.count(attempt)
+        }
+        history.attempts = before + others
         let run = await bench.deliver(on: route, history, memory: memory)
         guard case .retry(let wait, _) = run.ending else {
             Issue.record("\(run.words)")

@@ -90,6 +90,11 @@ package struct CredentialMachine: Sendable {
         isRefreshing = false
     }
 
+    /// The failure is remembered, and keeps nobody from asking.
+    package mutating func cooldownEnded(_ now: Instant) {
+        if let until = failure?.until { failure?.until = min(until, now) }
+    }
+
     private var refreshAt: Instant?
 
     private func isDue(_ now: Instant) -> Bool {

@@ -98,6 +98,21 @@ package final class CredentialVault: Sendable {
         }
     }
 
+    /// The same, asked for anew though the endpoint has failed a moment ago: an operator has mended something.
+    package func tokenAskedAnew(_ name: String, ports: RelayPorts) async throws(Failure) -> Token {
+        if case .fetched(let credential) = sources[name] { credential.endCooldown(ports.time.now()) }
+        return try await token(name, refused: nil, ports: ports)
+    }
+
+    /// Credentials that are being fetched: an endpoint may have taken the refresh token already, and only its answer names
+    /// the next.
+    package var refreshes: Int {
+        sources.values.count {
+            guard case .fetched(let credential) = $0 else { return false }
+            return credential.isRefreshing
+        }
+    }
+
     /// How a fetched credential is doing, for status.
     package struct State: Sendable {
         package let name: String

@@ -55,6 +55,11 @@ final class FetchedCredential: Sendable {
     /// The newest generation there was.
     var generation: UInt64 { state.withLock { $0.machine.generation } }
 
+    var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
+
+    /// The endpoint is asked by the next that needs a token.
+    func endCooldown(_ now: Instant) { state.withLock { $0.machine.cooldownEnded(now) } }
+
     func state(of name: String, now: Instant) -> CredentialVault.State {
         state.withLock { state in
             let machine = state.machine

@@ -180,6 +180,7 @@ extension ExecutionMachine {
         }
         delivery.isUncertain = recovery.isUncertain || follows && recovery.endOfUnsafe(Follow.running) != nil
         delivery.isSettled = recovery.isSettled
+        delivery.isOperationDone = questions?.follow?.result != nil
         delivery.lacksContent = lacksContent
         delivery.hold = hold
         delivery.reservation = reservation

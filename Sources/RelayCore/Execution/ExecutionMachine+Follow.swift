@@ -142,6 +142,12 @@ extension ExecutionMachine {
         step = .wait(until: at, Follow.running)
     }
 
+    /// Whether the upstream has begun an operation for it that goes on; mutating, so that the machine is not copied for it.
+    var isFollowing: Bool { mutating get { questions?.follow != nil } }
+
+    /// Whether the operation is done, and its result is being fetched.
+    var isOperationDone: Bool { mutating get { questions?.follow?.result != nil } }
+
     /// The caller has no time left for the operation's end, and gets the answer that has begun it.
     mutating func handBack(_ wait: Duration, _ moment: Moment) {
         recovery.asksNoMore(.deadline(wait: wait), "follow")
@@ -322,9 +328,13 @@ extension ExecutionMachine {
         let settings = follow.rules.settings
         switch OperationAddress(place, response, base: sentTo, at: plan.upstream, settings) {
         case .target(let target, _)?:
-            return target.prefix { $0 != "?" } != follow.operation.target.prefix { $0 != "?" }
-        case .refused?: return true
-        case nil: return false
+            let path = target.prefix { $0 != "?" }
+            // A look may have been sent on.
+            return [follow.operation.target, follow.elsewhere].allSatisfy {
+                $0?.prefix { $0 != "?" } != path
+            }
+        // Nothing is asked there: proxies name the same operation by another origin.
+        case .refused?, nil: return false
         }
     }
 

@@ -41,6 +41,10 @@ enum OperationAddress {
             self = .refused("it has characters that no address has")
             return
         }
+        guard found.utf8.first != UInt8(ascii: "?"), found.utf8.first != UInt8(ascii: "#") else {
+            self = .refused("it has no path, and would be that of the request itself")
+            return
+        }
         guard !OperationAddress.isDisguised(found.prefix { $0 != "?" && $0 != "#" }) else {
             self = .refused("its path has escapes that a server could read as another path")
             return
@@ -75,7 +79,8 @@ enum OperationAddress {
             guard let decoded = decoded(segment) else { return true }
             return decoded.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
                 .contains { piece in
-                    let name = piece.prefix { $0 != UInt8(ascii: ";") }
+                    // Some servers cut spaces off.
+                    let name = piece.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 }
                     return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
                 }
         }

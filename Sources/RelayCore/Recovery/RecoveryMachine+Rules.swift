@@ -163,14 +163,14 @@ extension RecoveryMachine {
         return max(wait, min(asked, policy.maxRetryAfter))
     }
 
-    /// Attempts of a kept job that cost it nothing, the last one included.
+    /// Attempts of a kept job that were refused as one too many, the last one included.
     private var refusals: Int { max(1, refused) }
 
-    private var refused: Int { (history?.attempts ?? 0) + attempts.count - countedAttempts }
+    private var refused: Int { (history?.sparedAttempts ?? 0) + attempts.count { $0.isSpared } }
 
     /// Whether an attempt that was refused as one too many costs nothing, though its answer does not say so in so many words:
     /// four times, since it may be the job that is refused.
-    var sparesRefusals: Bool { isDurable && route.policy.deliversLater && refused <= 4 }
+    var sparesRefusals: Bool { isDurable && route.policy.deliversLater && refused < 4 }
 
     private func spent(_ policy: RetryPolicy, _ index: Int) -> HeldBack.Reason? {
         count(index) + 1 < policy.maxAttempts ? nil : .ruleSpent(policy.maxAttempts)

@@ -35,7 +35,9 @@ extension Execution {
                 guard let result = readyToken else { return .waits }
                 obtained(result)
             case .pause:
-                guard let time = ports.promptTime, let until = beginPause() else { return .waits }
+                guard let time = ports.promptTime, !machine.isFollowing, let until = beginPause() else {
+                    return .waits
+                }
                 if isGivenUp {
                     endPause(isCancelled: true)
                     break

@@ -4,8 +4,8 @@ import RelayRoute
 
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Execution {
-    /// Drives a job from where it stands to its end; `leaving` is called when it is done with its upstream before that.
-    package func run(leaving: () -> Void = {}) async {
+    /// Drives a job from where it stands to its end; `holder` gives its permit back while it needs none.
+    package func run(_ holder: (any PermitHolder)? = nil) async {
         if let again = resend.take() { await send(again) }
         while true {
             advance()
@@ -13,17 +13,21 @@ extension Execution {
             case .send:
                 if let log = context.history?.log, await !record(in: log) { continue }
                 if context.route.hedges, machine.mayHedge { await hedge() } else { await send() }
-            case .hold, .wait: await pause()
+            case .hold, .wait:
+                if let holder, machine.isFollowing { await pause(holder) } else { await pause() }
             case .token: await obtainToken()
             case .collect(let collecting): await collect(collecting)
             case .keep:
-                leaving()
+                holder?.giveBackPermit()
                 await keep()
             case .prepare: await prepare()
             case .consult(let strategy, let failure): await consult(strategy, about: failure)
             case .grant, .begin, .classify, .recover, .name, .recall, .accept: break
             case .end:
-                if machine.owesStop, !ports.isStopping() { await stopOperation() }
+                if machine.owesStop, !ports.isStopping() {
+                    holder?.giveUp()
+                    await stopOperation()
+                }
                 return
             }
         }
@@ -116,6 +120,21 @@ extension Execution {
         do throws(CancellationError) {
             try await ports.time.sleep(until: until)
             endPause(isCancelled: false)
+        } catch {
+            endPause(isCancelled: true)
+        }
+    }
+
+    /// Waits for the next look at an operation, and for a permit for it.
+    @inline(never)
+    private func pause(_ holder: any PermitHolder) async {
+        guard let until = beginPause() else { return }
+        holder.giveBackPermit()
+        do throws(CancellationError) {
+            try await ports.time.sleep(until: until)
+            let isPermitted = await holder.regainPermit(before: machine.recovery.deadline)
+            if Task.isCancelled { throw CancellationError() }
+            if isPermitted { endPause(isCancelled: false) } else { endPauseTooLate() }
         } catch {
             endPause(isCancelled: true)
         }

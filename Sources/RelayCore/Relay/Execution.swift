@@ -283,6 +283,13 @@ extension Execution {
         machine.cancelled(moment)
     }
 
+    /// Ends a wait that left no time for another look.
+    func endPauseTooLate() {
+        guard case .wait = machine.step else { return endPause(isCancelled: false) }
+        backOff(begins: false)
+        machine.handBack(.zero, moment)
+    }
+
     /// Counts the job as backing off, or no longer: it takes no place in the upstream's window meanwhile.
     private func backOff(begins: Bool) {
         if context.route.policy.traffic.isOff { return }

@@ -93,7 +93,8 @@ extension ExecutionMachine {
             guard questions != nil, case .end(.failed(let failure)) = step, failure.kind == .cancelled else {
                 return false
             }
-            return questions?.follow?.rules.settings.cancel != nil
+            // One that is done would lose its result by that.
+            return !isOperationDone && questions?.follow?.rules.settings.cancel != nil
         }
     }
 

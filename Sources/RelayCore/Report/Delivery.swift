@@ -17,6 +17,8 @@ package struct Delivery: Sendable {
     package var isUncertain = false
     /// Whether the upstream has said of the attempts before that none was carried out.
     package var isSettled = false
+    /// Whether the operation that the upstream had begun was done, and its result not there yet.
+    package var isOperationDone = false
     /// The memory its answer takes, until that is on disk.
     package var reservation: MemoryReservation?
     /// The hold that it waits for before it may be sent.

@@ -301,7 +301,10 @@ extension Dispatcher {
     /// These were cancelled for good: the upstreams of their operations are told, where their routes say so.
     func stopOperations(of jobs: some Sequence<(JobID, route: String)>) {
         let routes = engine.snapshot.routes
-        stops.add(jobs.filter { routes[$0.route]?.route.follow?.settings.cancel != nil }.map(\.0), self)
+        let told = jobs.filter { routes[$0.route]?.route.follow?.settings.cancel != nil }
+        for (route, jobs) in Dictionary(grouping: told, by: \.route) {
+            stops.add(jobs.map(\.0), on: route, self)
+        }
     }
 
     /// A run is settled.

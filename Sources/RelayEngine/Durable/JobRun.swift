@@ -215,6 +215,8 @@ extension JobRun {
         var credential = DispatchMachine.Credential.unknown
         /// The hold that the run waits for before it may send.
         var hold: AttemptDeferral?
+        /// Whether the operation of the job was done: its upstream has nothing to stop.
+        var isOperationDone = false
         /// The memory of the answer.
         var reservation: MemoryReservation?
 
@@ -231,6 +233,7 @@ extension JobRun {
             pauseReason = delivery.pauseReason
             credential = delivery.credential
             reservation = delivery.reservation
+            isOperationDone = delivery.isOperationDone
             if case .requeued = delivery.ending { hold = delivery.hold }
         }
     }
@@ -369,6 +372,8 @@ extension JobRun {
             attemptCount: job.attempts + result.report.attempts.count
         )
         dispatcher.announcer.record(state.isTerminal ? .ended(report) : .changed(report))
-        if end == .cancelled { dispatcher.stopOperations(of: [(id, job.record.route)]) }
+        if end == .cancelled, !result.isOperationDone {
+            dispatcher.stopOperations(of: [(id, job.record.route)])
+        }
     }
 }

@@ -244,10 +244,11 @@ private final class Lifecycle {
         case .drain:
             daemon.engine.drain()
             daemon.engine.idleSignal.end()
+            daemon.endpointCheck.cancel()
             daemon.durable.drain()
-            let unfinished = daemon.engine.inFlight + daemon.durable.inFlight
+            let requests = daemon.engine.inFlight + daemon.durable.inFlight
             daemon.journal.record(
-                JournalRecord(.info, .stopping, "stopping: requests to finish first: \(unfinished)")
+                JournalRecord(.info, .stopping, "stopping: requests to finish first: \(requests)")
             )
             daemon.notifier.send(.stopping(status: daemon.report.line))
             onEveryLoop { $0.drain() }
@@ -265,7 +266,7 @@ private final class Lifecycle {
 
     private func look() {
         let busy = daemon.limiter.current
-        let inFlight = daemon.engine.inFlight + daemon.durable.inFlight
+        let inFlight = daemon.unfinished
         switch machine.looked(busy: busy, inFlight: inFlight, now: SystemClock.monotonic()) {
         case .wait(let extend):
             let now = daemon.controlLoop.now
@@ -305,7 +306,7 @@ private final class Lifecycle {
         let loop = daemon.controlLoop
         loop.spawn { [daemon] in
             let deadline = loop.now + Lifecycle.settling
-            while daemon.engine.inFlight + daemon.durable.inFlight > 0, loop.now < deadline {
+            while daemon.unfinished > 0, loop.now < deadline {
                 try? await loop.sleep(until: loop.now + 10_000_000)
             }
             await daemon.storage.close()
@@ -317,5 +318,12 @@ private final class Lifecycle {
 
     private func onEveryLoop(_ body: @escaping @Sendable (LoopServer) -> Void) {
         for (loop, server) in daemon.servers.withLock({ $0 }) { loop.execute { body(server.value) } }
+    }
+}
+
+extension Daemon {
+    /// The requests, runs and fetches of credentials that are under way.
+    fileprivate var unfinished: Int {
+        engine.inFlight + durable.inFlight + engine.snapshot.vault.refreshes
     }
 }

@@ -55,7 +55,7 @@ final class Daemon: Sendable {
     let firstSettings: FixedSettings
     /// Of the configuration in force.
     let loaded: Mutex<LoadedConfiguration>
-    let isCheckRunning = Atomic<Bool>(false)
+    let endpointCheck = EndpointCheck()
     let settings: Mutex<FixedSettings>
     let ready = Atomic<Bool>(false)
     let watchdog = Mutex<Watchdog?>(nil)

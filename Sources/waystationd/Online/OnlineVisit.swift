@@ -147,10 +147,11 @@ struct OnlineVisit: Sendable {
         }
         let began = now
         guard began < deadline else { return .unseen(.token, "the token of \(credential.owner)", limit) }
+        let known = vault.states(now: began).first { $0.name == credential.name }?.generation
         let given = await withTaskGroup(of: Result<Token, Failure>?.self) { [vault, relay, deadline] group in
             group.addTask {
                 await Result { () async throws(Failure) in
-                    try await vault.token(credential.name, refused: nil, ports: relay.ports)
+                    try await vault.tokenAskedAnew(credential.name, ports: relay.ports)
                 }
             }
             group.addTask {
@@ -167,7 +168,10 @@ struct OnlineVisit: Sendable {
             let life = token.expiresAt.map {
                 "for \(DurationText.text(.seconds(began.duration(to: $0).components.seconds)))"
             }
-            let detail = "a token was given to \(credential.owner), \(life ?? "for as long as it is taken")"
+            let isKnown = token.generation == known
+            let detail =
+                (isKnown ? "\(credential.owner) has a token" : "a token was given to \(credential.owner)")
+                + ", \(life ?? "for as long as it is taken")\(isKnown ? ", and none was asked for" : "")"
             return OnlineFinding.Step(name: .token, time: time, detail: detail)
         case .failure(let failure)?:
             return .failed(.token, failure, time, of: credential.owner, at: credential.endpoint)
