@@ -33,6 +33,14 @@ let brokenVerification = BrokenRow.rows(
     + ["204"]}}
       2:84: error: a 204 would say both that the request was carried out and that it was
         not  [/routes/r/verify/absent] => name other statuses, or look into the content with "require"
+    route "verify": {"request": {"path": "c/{key}"}, "found": {"status": ["200"]}, "absent": {"status":
+    + ["302", "404"]}}
+      2:84: error: a 302 says nothing of the request: it would be sent again, or taken for a success,
+        though nobody knows  [/routes/r/verify/absent] => name statuses of 200 to 299 and 400 to 499
+    route "verify": {"request": {"path": "c/{key}"}, "found": {"status": ["2xx", "503"]}, "absent":
+    + {"status": ["404"]}}
+      2:91: error: a 503 says nothing of the request: it would be sent again, or taken for a success,
+        though nobody knows  [/routes/r/verify/absent] => name statuses of 200 to 299 and 400 to 499
     route "verify": {"request": {"method": "HEAD", "path": "c/{key}"}, "found": {"status": ["200"],
     + "require": [{"json": "/a", "exists": true}]}, "absent": {"status": ["404"]}}
       2:147: error: an answer to HEAD has no content to look into  [/routes/r/verify/absent] => write "GET"

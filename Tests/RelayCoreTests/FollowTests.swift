@@ -61,6 +61,13 @@ struct FollowTests {
                 [nil, "done"]
             ),
             Row([.answer(202)], "POST /api/x", "upstream 202", [nil]),
+            // An error document of the route says nothing of the operation.
+            Row(
+                [accepted, .answer(200, [:], #"{"error":{"code":"rate"}}"#), .answer(200, [:], "film")],
+                "POST /api/x, GET /ops/7, GET /ops/7",
+                "followed 200",
+                [nil, "unanswered", "done"]
+            ) { $0.apiError = APIErrorRule(require: [pointer("/error")]) },
             Row(
                 [begun, succeeded, .answer(503), succeeded, .answer(201)],
                 "POST /api/x, GET /ops/7?v=1, GET /result/7, GET /ops/7?v=1, GET /result/7",

@@ -46,6 +46,22 @@ struct RouteHealthTests {
     }
 
     @Test(
+        "A stand-in that a closed route, the network or a lack of room brings says nothing of the upstream",
+        arguments: [.routeClosed, .networkConstrained, .overloaded] as [FailureKind]
+    )
+    func ownStandIn(kind: FailureKind) {
+        succeed()
+        for wall in stride(from: Int64(0), to: 60_000, by: 1_000) {
+            end(Failure(kind, sent: .neverSent, ""), by: .fallback, at: wall)
+        }
+        #expect(state(60_000) == .ok)
+        for wall in stride(from: Int64(60_000), to: 120_000, by: 1_000) {
+            end(Failure(.httpStatus, sent: .answered, "", status: 503), by: .fallback, at: wall)
+        }
+        #expect(state(120_000) != .ok)
+    }
+
+    @Test(
         "At a steady share of failures it changes at most twice in ten minutes, however the failures fall",
         arguments: [5, 10, 20, 30, 40, 50, 60, 80, 95],
         [1, 2, 3] as [UInt64]

@@ -92,6 +92,35 @@ struct VerificationTests {
     }
 
     @Test(
+        "An error document of the route beside a status of success is neither, whatever found and absent name",
+        arguments: [#"{"error":1}"#, #"{"error":1,"found":true}"#, #"{"error":1,"absent":true}"#]
+    )
+    func errorDocument(content: String) async throws {
+        let bench = Bench([lost, .answer(200, [:], content), found])
+        let outcome = await bench.perform(
+            .post,
+            on: asking { $0.apiError = APIErrorRule(require: [pointer("/error")]) },
+            body: order
+        )
+        #expect(outcome.attempts.map(\.lookUp) == [nil, .unclear, .found])
+        #expect(outcome.attempts[1].failure?.kind == .apiError && outcome.source == .verified)
+        // A status that the operator has named says what it says.
+        var missing = SuccessRule()
+        missing.statuses = StatusSet(codes: [404])
+        let asked = try Verification(path: "charges", found: SuccessRule(), absent: missing)
+        let named = Bench([lost, .answer(404, [:], #"{"error":1}"#), .answer(201)])
+        let again = await named.perform(
+            .post,
+            on: asking {
+                $0.apiError = APIErrorRule(require: [pointer("/error")])
+                $0.verification = asked
+            },
+            body: order
+        )
+        #expect(again.attempts.map(\.lookUp) == [nil, .absent, nil] && again.status == 201)
+    }
+
+    @Test(
         "It is asked after settle_after, with values of the request that are encoded, and the route's credential"
     )
     func question() async {

@@ -16,7 +16,8 @@ extension ConfigurationTable {
             }
             Field("absent", answer("absent").kind, \.absent, isRequired: true) {
                 "Answers that say that it was not carried out: it may be sent again whatever its method, as recovery says. "
-                    + "An answer that is neither, or both, leaves it in doubt."
+                    + "An answer that is neither, or both, leaves it in doubt, and so does an error document of the route (api_error) "
+                    + "with a status of success. A 3xx or 5xx can be named for neither."
             }
             Field("answer", .memberPointer, \.answer) {
                 "The caller of a request that was carried out gets what stands at this pointer in the answer to the question, "

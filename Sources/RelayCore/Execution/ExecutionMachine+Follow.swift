@@ -180,7 +180,7 @@ extension ExecutionMachine {
 extension ExecutionMachine {
     mutating func looked(_ inbound: InboundResponse, _ moment: Moment) {
         guard let follow = questions?.follow else { return }
-        let finding = follow.finding(inbound, wallSeconds: moment.wallSeconds)
+        let finding = follow.finding(inbound, on: context.route, wallSeconds: moment.wallSeconds)
         if case .moved(let failure) = finding, moved(follow, failure, inbound, moment) { return }
         if let failure = finding.silence {
             say(failure, inbound.response.fields, moment)

@@ -171,7 +171,12 @@ extension ExecutionMachine {
         let found = judge.judge(inbound, wallSeconds: moment.wallSeconds)
         let other = ResponseJudge(route: rules.absent, method: rules.settings.method)
         let absent = other.judge(inbound, wallSeconds: moment.wallSeconds)
-        if found.isSuccess != absent.isSuccess {
+        let document = ResponseJudge.errorDocument(
+            inbound,
+            of: context.route,
+            wallSeconds: moment.wallSeconds
+        )
+        if document == nil, found.isSuccess != absent.isSuccess {
             if !context.route.isWithoutTraffic {
                 feedback = AttemptFeedback(response, wallMilliseconds: moment.wall)
             }
@@ -192,7 +197,7 @@ extension ExecutionMachine {
             return accept(answer, from: .verified)
         }
         var failure =
-            found.failure
+            document ?? found.failure
             ?? Failure(
                 .invalidResponse,
                 sent: .answered,

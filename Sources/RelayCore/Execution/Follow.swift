@@ -60,13 +60,16 @@ extension Follow {
         }
     }
 
-    func finding(_ inbound: InboundResponse, wallSeconds: Int64) -> Finding {
+    func finding(_ inbound: InboundResponse, on route: Route, wallSeconds: Int64) -> Finding {
         let response = inbound.response
         let isThere = response.status.class == .success
-        if result == nil {
-            if let failed = rules.failed, failed.takes(inbound, wallSeconds) { return .failed(nil) }
-            if let done = rules.done, done.takes(inbound, wallSeconds) { return .done }
+        if result == nil, let failed = rules.failed, failed.takes(inbound, wallSeconds) {
+            return .failed(nil)
         }
+        if let failure = ResponseJudge.errorDocument(inbound, of: route, wallSeconds: wallSeconds) {
+            return .silent(failure)
+        }
+        if result == nil, let done = rules.done, done.takes(inbound, wallSeconds) { return .done }
         if response.status == 404 || response.status == 410 { return .gone }
         if result == nil, rules.done == nil, response.status == 303 { return .done }
         guard isThere else {

@@ -40,7 +40,7 @@ package struct RouteHealth: Sendable {
         guard report.state.isTerminal else {
             // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
             if isUpstreamsDoing, let failure = report.attempts.last?.failure, !failure.isCallers,
-                failure.kind != .overloaded, failure.kind != .networkConstrained, failure.kind != .routeClosed
+                !RouteHealth.saysNothing(failure.kind)
             {
                 note(failure, wall)
                 add(isStandIn: false, answered(), wall)
@@ -51,19 +51,23 @@ package struct RouteHealth: Sendable {
         switch report.state {
         case .succeeded where report.isFromUpstream: return
         case .cancelled: return
-        case .succeeded: took(isStandIn: true, answered(), wall)
+        case .succeeded:
+            if !RouteHealth.saysNothing(failure?.kind) { took(isStandIn: true, answered(), wall) }
         // An answer that its caller asked for in vain is one of an upstream that is well.
         case _ where failure?.isPlainAnswer ?? false:
             consecutiveFailures = 0
             counts.good += 1
         default:
-            // That there was no room, no network or no time for it, says nothing about the upstream either.
-            let kind = report.failure?.kind
-            if isUpstreamsDoing, kind != .overloaded, kind != .networkConstrained, kind != .routeClosed {
+            if isUpstreamsDoing, !RouteHealth.saysNothing(report.failure?.kind) {
                 took(isStandIn: false, answered(), wall)
             }
         }
         if let failure { note(failure, wall) }
+    }
+
+    /// That there was no room, no network or no time for a job says nothing about the upstream.
+    private static func saysNothing(_ kind: FailureKind?) -> Bool {
+        kind == .overloaded || kind == .networkConstrained || kind == .routeClosed
     }
 
     private mutating func took(isStandIn: Bool, _ answered: Answered, _ wall: Int64) {

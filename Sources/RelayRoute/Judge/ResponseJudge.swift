@@ -195,6 +195,20 @@ extension ResponseJudge {
         )
     }
 
+    /// The failure of an answer to one of the relay's own questions that is an error document of the route beside a status of
+    /// success, and so says nothing of what was asked; nil of any other.
+    package static func errorDocument(
+        _ inbound: InboundResponse,
+        of route: Route,
+        wallSeconds: Int64
+    ) -> Failure? {
+        let status = inbound.response.status
+        guard status.class == .success, let content = inbound.response.body.document else { return nil }
+        let judge = ResponseJudge(route: route, method: .get)
+        return judge.apiError(status, content.span)
+            .map { judge.completed($0, inbound, wallSeconds: wallSeconds) }
+    }
+
     /// An error document on any status the rule names: it keeps the status and becomes an API error.
     private func apiError(_ status: Status, _ content: Span<UInt8>) -> Failure? {
         guard let rule = route.policy.apiError, rule.statuses.contains(status), !content.isEmpty else {

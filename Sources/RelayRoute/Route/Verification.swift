@@ -76,6 +76,18 @@ public struct Verification: Sendable {
 
     /// Why answers could not be told apart; nil where they can.
     package var fault: Refusal? {
+        // Such an answer tells of a place or of the upstream, and not of the request.
+        let vague = (300..<600).first { code in
+            let status = Status(rawValue: UInt16(code))
+            let isVague = code < 400 || code >= 500
+            return isVague && (found.statuses.contains(status) || absent.statuses.contains(status))
+        }
+        if let vague {
+            return Refusal(
+                "a \(vague) says nothing of the request: it would be sent again, or taken for a success, though nobody knows",
+                hint: "name statuses of 200 to 299 and 400 to 499"
+            )
+        }
         let looksInside = found.inspectsBody || absent.inspectsBody
         if method == .head, looksInside || answer != nil {
             return Refusal("an answer to HEAD has no content to look into", hint: "write \"GET\"")
