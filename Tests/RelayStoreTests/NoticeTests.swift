@@ -70,6 +70,51 @@ struct NoticeTests {
         #expect(try await bench.job(id.notice(1)).record.isNotice)
     }
 
+    @Test("A damaged record of an attempt leaves the notice of the ending without attempts")
+    func damagedAttempt() async throws {
+        for isDamaged in [false, true] {
+            let (bench, id) = try await Self.bench()
+            Self.tell(bench) { .bytes([UInt8($0.attempts.count)]) }
+            let first = try #require(try await bench.claim().first)
+            _ = try await bench.settle(first, .retry(after: .zero, .backoff))
+            let store = try #require(bench.store as? SQLiteJobStore)
+            try await store.write(.other, weight: 1) { writer throws(StoreError) in
+                if isDamaged { try writer.database.execute("UPDATE attempt SET record = x'00' || record") }
+            }
+            let second = try #require(try await bench.claim().first)
+            #expect(try await bench.settle(second, .succeeded) == .applied(.succeeded))
+            let notice = try #require(try await bench.store.body(of: id.notice(1)))
+            #expect(notice == .bytes([isDamaged ? 0 : 2]))
+            #expect(try await store.facts().owedNotices == 0)
+        }
+    }
+
+    @Test("A transaction makes notices up to its bytes, and owes the rest")
+    func bytes() async throws {
+        let (bench, first) = try await Self.bench()
+        var ids = [first]
+        for _ in 0..<3 { ids.append(try await bench.accept { $0.record.notifies = true }) }
+        Self.tell(bench) { _ in .bytes([UInt8](repeating: 1, count: 6 << 20)) }
+        // The one that goes beyond the 16 MiB is still made.
+        #expect(try await bench.apply(.cancel, JobFilter()).changes.count == 4)
+        #expect(try await bench.store.facts().owedNotices == 1)
+        _ = try await bench.sweep()
+        #expect(try await bench.store.facts().owedNotices == 0)
+        for id in ids { #expect(try await bench.job(id.notice(1)).record.isNotice) }
+    }
+
+    /// Each notice has its body from the job.
+    private static func tell(_ bench: SQLiteBench, _ body: @escaping @Sendable (WholeJob) -> StoredBody) {
+        var maker = NoticeMaker()
+        maker.wish = { _, _ in .notice(WholeJob.Extent(attempts: 10, hasBodies: false)) }
+        maker.make = { whole in
+            let id = whole.job.record.id.notice(1)
+            let record = JobRecord(id: id, route: "outcomes", method: .post, target: "", isNotice: true)
+            return NewJob(record, body: body(whole))
+        }
+        bench.news.makesNotices(by: maker)
+    }
+
     @Test("A start without room ends jobs, and owes their notices", .enabled(if: geteuid() == 0))
     func fullStart() async throws {
         let disk = SmallDisk(megabytes: 12)

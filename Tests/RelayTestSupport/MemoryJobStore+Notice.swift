@@ -25,3 +25,8 @@ extension MemoryJobStore.State {
         }
     }
 }
+
+extension MemoryJobStore {
+    /// Whether its disk has no room for notices.
+    package func setFull(_ isFull: Bool) { change { $0.facts.isFull = isFull } }
+}

@@ -103,6 +103,8 @@ package final class MemoryJobStore: JobStore {
         if !ended.isEmpty { events.ended(ended) }
     }
 
+    func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+
     /// Tells of a change where there is one that is no sweep's doing: by default where the call has a time.
     private func access<Value>(
         _ now: JobMoment? = nil,

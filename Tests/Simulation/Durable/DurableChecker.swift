@@ -16,6 +16,8 @@ final class DurableChecker: SimulatedChecker<String> {
     var waiters: [Int: (job: DurableFacts, since: Int64, deadline: Int64)] = [:]
     private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64, lag: Int64)] = [:]
     private var nextTurn = 0
+    /// Notices that a process has made of endings, whether they are on disk or not.
+    var offered: [JobID: NewJob] = [:]
     private var gates: Set<String> = []
     /// Until when the wall clock was how far ahead.
     var offsets: [(from: Int64, milliseconds: Int64)] = [(0, 0)]
@@ -81,7 +83,7 @@ final class DurableChecker: SimulatedChecker<String> {
     }
 
     /// The delay that was asked for counts from `asked`, when the call began; the store may count from a later moment.
-    private func store(_ job: DurableFacts, _ new: NewJob, _ asked: Int64) {
+    func store(_ job: DurableFacts, _ new: NewJob, _ asked: Int64) {
         tell(
             job,
             "is on disk, due \(new.due)\(new.record.orderingKey.map { ", in the order of \($0)" } ?? "")"
@@ -258,6 +260,7 @@ final class DurableChecker: SimulatedChecker<String> {
                 (job.overSince, job.isEndTold) = (nil, false)
             }
             guard action == .retry else { continue }
+            if was.owesNotice { note("retried while it owed its notice") }
             let due = asked.steady * 1_000_000 + (spacing?.delay(of: changed).saturatedNanoseconds ?? 0)
             changed += 1
             if spacing != nil { note("retried with a rate") }

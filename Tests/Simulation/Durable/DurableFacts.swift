@@ -1,4 +1,5 @@
 import RelayBase
+import RelayJobs
 
 /// The checker's knowledge of one durable job, from what crossed the borders of the engine.
 final class DurableFacts {
@@ -62,6 +63,16 @@ final class DurableFacts {
     var isEndTold = false
     var runningSince: Int64?
     var strandedSince: Int64?
+    /// The job of whose ending it tells, and the key by which an upstream knows it.
+    var origin: DurableFacts?
+    var noticeKey: String?
+    /// Notices of its endings that are on disk, and of which of its lives the last one tells, and which ending.
+    var notices = 0
+    var toldReplay = -1
+    var toldState: JobState?
+    /// Whether its notice was owed at the last look, and since when although nothing is in its way.
+    var isOwed = false
+    var owedSince: Int64?
     /// The events of its life, for the reader of a broken promise.
     var story: [(at: Int64, what: String)] = []
 

@@ -49,6 +49,7 @@ final class DurableDaemon: SimulatedDaemon {
             settings: world.settings,
             feed: 1 << 14,
             lanes: 2,
+            document: { here.value.document(of: $0) },
             start: { work in
                 alive.value.running += 1
                 return Task(executorPreference: queue) {

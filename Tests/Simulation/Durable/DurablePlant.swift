@@ -41,4 +41,13 @@ enum DurablePlant: String, PlantedBug {
     case asksTooEarly = "asks-too-early: sent again that was carried out"
     /// A job is sent with its acceptance, and on disk it waits.
     case losesBirth = "loses-birth: record does not tell of the attempt"
+    /// One notice in ten is waived, and another one is made twice.
+    case losesNotice = "loses-notice: an ending is told to nobody"
+    case doublesNotice = "doubles-notice: an ending is told twice"
+    /// A notice is on disk before its ending, in a transaction of its own.
+    case tellsEarly = "tells-early: a notice comes before its ending"
+    case keepsDebt = "keeps-debt: a notice is owed and nobody makes it"
+    case tellsWithoutRoom = "tells-without-room: a notice is made on a disk that is full"
+    case tellsOfNotice = "tells-of-notice: a notice asks for a notice"
+    case forgetsEarlier = "forgets-earlier: does not say what it supersedes"
 }

@@ -95,7 +95,6 @@ final class DurableRoute {
         guard
             var question = try? Verification(
                 path: DurableRoute.questionPath + "{job.id}",
-                headers: ["X-Request-Id": "{header:X-Request-Id}"],
                 found: found,
                 absent: absent
             )
@@ -103,6 +102,11 @@ final class DurableRoute {
         question.settleAfter = plant == .asksTooEarly ? .zero : .seconds(2)
         return question
     }
+
+    /// Those whom it tells of its jobs' endings.
+    var notices: NoticeSettings? { policy.delivery.notices }
+
+    func tell(_ settings: NoticeSettings) { policy.delivery.notices = settings }
 
     var route: Route {
         var policy = policy

@@ -8,18 +8,18 @@ import RelayTestSupport
 /// Here the checker sees what becomes durable, and here most bugs are planted.
 final class DurableStore: JobStore {
     let inner: MemoryJobStore
-    private let world: Confined<DurableWorld>
+    let world: Confined<DurableWorld>
     private let life: Confined<DurableLife>
 
     init(_ inner: MemoryJobStore, _ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
         (self.inner, self.world, self.life) = (inner, world, life)
     }
 
-    private var plant: DurablePlant? { world.value.plant }
+    var plant: DurablePlant? { world.value.plant }
     private var checker: DurableChecker { world.value.checker }
 
     /// Waits as for a disk, before or after the call.
-    private func reach() async throws(StoreError) {
+    func reach() async throws(StoreError) {
         let delay = world.value.storeDelay()
         if delay > 0 { await world.outwait(until: world.value.timeline.now + delay) }
         guard !life.value.isDead else { throw .closed }
@@ -119,7 +119,7 @@ final class DurableStore: JobStore {
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer] {
         try await write { () async throws(StoreError) in
-            try checkRoom()
+            if !world.value.hasReserve { try checkRoom() }
             var answers: [Settlement.Answer] = []
             for settlement in settlements {
                 var given = settlement
@@ -133,10 +133,13 @@ final class DurableStore: JobStore {
                     answers.append(.applied(.succeeded))
                     continue
                 }
+                try await tellEarly(settlement, at: now)
                 if plant == .losesNextInOrder { world.value.isDeafToReady = true }
                 defer { world.value.isDeafToReady = false }
                 let answer = try await inner.settle([given], at: now).first ?? .stale
                 checker.settled(settlement, given, answer, try await inner.job(settlement.token.id), at: now)
+                if world.value.isFull { checker.note("settled on a full disk") }
+                try await tellTwice(settlement, at: now)
                 answers.append(answer)
             }
             return answers

@@ -13,7 +13,7 @@ extension DurableWorld {
     /// Nobody is under way, and nothing is planned before what the jobs wait for.
     fileprivate func leap(_ jobs: [StoredJob], _ daemon: DurableDaemon) {
         guard checker.flights.isEmpty, writes == 0, !isFull, checker.waiters.isEmpty, daemon.life.isServing,
-            timeline.now > lastTrouble + 3_000_000_000
+            timeline.now > lastTrouble + 3_000_000_000, !checker.isOwing
         else { return }
         plans.removeAll { $0 < timeline.now }
         var next = plans.min() ?? .max
@@ -56,13 +56,16 @@ extension Confined where Value == DurableWorld {
             daemon.life.isServing && !world.isFull && world.timeline.now > world.lastTrouble + 6_000_000_000
         world.checker.existence(jobs, isCalm: isCalm)
         world.checker.waiting()
+        await lookAtNotices(jobs, isCalm: isCalm)
         if isCalm {
             for route in world.routes { world.checker.liveness(route, jobs, daemon, wall: world.wall) }
         } else {
             for route in world.routes { (route.idleSince, route.gateSince) = (nil, nil) }
         }
         if world.isHealed, daemon.life.isServing, world.plans.allSatisfy({ $0 < world.timeline.now }) {
-            if jobs.allSatisfy(\.state.isTerminal) { return world.finish(daemon, jobs) }
+            if jobs.allSatisfy({ $0.state.isTerminal && !$0.owesNotice }) {
+                return world.finish(daemon, jobs)
+            }
             if world.audits() > 60_000, let job = jobs.first(where: { !$0.state.isTerminal }) {
                 world.isOver = true
                 world.checker.fail(

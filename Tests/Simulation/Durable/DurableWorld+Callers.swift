@@ -74,9 +74,20 @@ extension DurableWorld {
         }
     }
 
-    func sent(_ request: OutboundRequest, by life: DurableLife) async -> DurableFlight {
+    /// The job that a request carries out, or asks about.
+    private func job(of request: OutboundRequest) -> DurableFacts? {
+        let question = "/" + DurableRoute.questionPath
+        if request.target.hasPrefix(question) {
+            return JobID(text: String(request.target.dropFirst(question.count))).flatMap { checker.byID[$0] }
+        }
         let number = request.fields.jobNumber
-        guard let job = checker.jobs.last(where: { $0.number == number }), let memory else {
+        return number < 0
+            ? checker.notice(with: request.fields[.idempotencyKey])
+            : checker.jobs.last { $0.number == number }
+    }
+
+    func sent(_ request: OutboundRequest, by life: DurableLife) async -> DurableFlight {
+        guard let job = job(of: request), let memory else {
             checker.fail(nil, "an attempt is sent for no job")
             return DurableFlight(checker.jobs[0], life: life.number)
         }
@@ -92,7 +103,7 @@ extension DurableWorld {
         guard !isQuestion else { return flight }
         job.lastLife = life.number
         job.isSettled = false
-        if plant == .keepsPlace, number % 20 == 19 {
+        if plant == .keepsPlace, job.number % 20 == 19 {
             if case .permitted(let permit)? = daemon?.engine.snapshot.routes[routes[job.route].name]?.state
                 .enter()
             {

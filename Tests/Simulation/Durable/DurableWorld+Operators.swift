@@ -127,6 +127,7 @@ extension DurableWorld {
 
     private func fill() {
         isFull = true
+        hasReserve = hasNotices && noticeDraw.chance(60)
         checker.note("disk full")
         plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] _ in
             isFull = false

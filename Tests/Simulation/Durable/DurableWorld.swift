@@ -19,6 +19,8 @@ final class DurableWorld: Simulated {
     private var diskDraw: SplitMix64
     /// Draws which calls can be made without a task, and which need one.
     private var promptDraw: SplitMix64
+    /// Draws which routes tell others of their endings, and all that belongs to it.
+    var noticeDraw: SplitMix64
     var routes: [DurableRoute] = []
     var upstreams: [DurableUpstream] = []
     let vault: CredentialVault
@@ -33,7 +35,9 @@ final class DurableWorld: Simulated {
     var kept: [KeptPermit] = []
     /// Calls of the store that change something, under way.
     var writes = 0
-    var isFull = false
+    var isFull = false { didSet { if plant != .tellsWithoutRoom { memory?.setFull(isFull) } } }
+    /// Whether a full disk has room for endings, which a reserve keeps.
+    var hasReserve = false
     var lastTrouble: Int64 = 0
     var isDeafToReady = false
     /// Milliseconds the wall clock is ahead of the steady one.
@@ -52,6 +56,7 @@ final class DurableWorld: Simulated {
         diskDraw = SplitMix64(seed: draw.next())
         var other = diskDraw
         promptDraw = SplitMix64(seed: other.next())
+        noticeDraw = SplitMix64(seed: other.next())
         checker = DurableChecker(timeline, wanted: plant?.sentences)
         illUntil = Array(repeating: 0, count: DurableWorld.credentialCount)
         let secret = SecretReference.file("s")
@@ -74,6 +79,7 @@ final class DurableWorld: Simulated {
             routes.append(DurableRoute(number, &draw, credential: credential, plant: plant))
             upstreams.append(DurableUpstream(seed: draw.next()))
         }
+        drawNotices()
         checker.routes = routes
     }
 
@@ -126,6 +132,7 @@ final class DurableWorld: Simulated {
         let here = Confined(self)
         events.ready = { here.value.ready($0) }
         events.ended = { here.value.ended($0) }
+        hearNotices(&events)
         memory = MemoryJobStore(at: moment, events: events)
         boot()
         var at: Int64 = 0
@@ -209,7 +216,8 @@ final class DurableWorld: Simulated {
     func adopt() {
         guard let memory else { return }
         spawn { here in
-            for job in (try? await memory.all()) ?? [] {
+            let jobs = (try? await memory.all()) ?? []
+            for job in jobs {
                 guard let facts = here.value.checker.byID[job.record.id] else { continue }
                 if facts.runningSince != nil {
                     here.value.checker.tell(facts, "is found in flight: \(job.state.name)")
@@ -219,6 +227,7 @@ final class DurableWorld: Simulated {
                 facts.runningSince = nil
                 if job.state.isTerminal { here.value.checker.over(facts, job.state) }
             }
+            await here.lookAtNotices(jobs)
         }
     }
 

@@ -12,10 +12,11 @@ class SimulatedDaemon {
 
     let engine: Engine
     let jobs: DurableJobs
+    let notices: Notices
     let announcer: Announcer
     let relays: [Relay]
 
-    /// `clock` is that of the relays, where it is not the engine's.
+    /// `clock` is that of the relays, where it is not the engine's; `document` is the body of a notice.
     init(
         _ snapshot: Snapshot,
         _ store: any JobStore,
@@ -27,13 +28,15 @@ class SimulatedDaemon {
         settings: DurableJobs.Settings = DurableJobs.Settings(),
         feed: Int = 16,
         lanes: Int = 1,
+        document: @escaping @Sendable (WholeJob) -> [UInt8] = { _ in [] },
         start: @escaping Starter
     ) {
         engine = Engine(snapshot: snapshot, time: time, entropy: entropy())
         let audience = Listeners(engine, feed: EventFeed(capacity: feed))
         let announcer = audience.announcer(and: [listener])
         self.announcer = announcer
-        jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
+        notices = Notices(audience, announcer) { whole, _ in document(whole) }
+        jobs = DurableJobs(store: store, audience, announcer, notices, settings: settings, digest: { $0 })
         relays = (0..<lanes).map { _ in
             let ports = RelayPorts(
                 transport: transport,
