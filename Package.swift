@@ -286,7 +286,7 @@ let package = Package(
             dependencies: [
                 "RelayBase", "RelayConfig", "RelayCore", "RelayInterface", "RelayJobs", "RelayRoute",
                 "RelayEngine", "RelayHTTP", "RelayJSON",
-                "RelayServer", "RelayTestSupport", "waystation",
+                "RelayServer", "RelayTestSupport", "RelayTesting", "waystation", "waystationd",
             ]
         ),
         .testTarget(

@@ -5,6 +5,10 @@ import Testing
 
 @testable import waystation
 
+/// Members of a route without the protections that may hold a job back.
+let unbounded = ["circuit_breaker", "retry_budget", "adaptive_concurrency", "throttling"]
+    .map { #","\#($0)":{"enabled":false}"# }.joined()
+
 /// The jobs that JSON has, as records.
 func records(of jobs: [String]) throws -> JobRecords {
     try JobRecords(parsing: Array("[\(jobs.joined(separator: ","))]".utf8), from: "it")
@@ -16,12 +20,16 @@ func rehearsal(
     with file: String,
     _ answer: ([UInt8]) -> String
 ) throws -> Rehearsal {
+    try Rehearsal(try records(of: jobs), { _ in true }, try configuration(file), { Array(answer($0).utf8) })
+}
+
+/// The configuration that a file has.
+func configuration(_ text: String) throws -> Configuration {
     let result = ConfigurationReader.read(
-        Array(file.utf8),
+        Array(text.utf8),
         file: "it",
         accounts: AccountResolver(user: { _ in 1 }, group: { _ in 1 }, zoneFile: { _ in nil }),
         wallSeconds: 0
     )
-    let configuration = try #require(result.configuration)
-    return try Rehearsal(try records(of: jobs), { _ in true }, configuration, { Array(answer($0).utf8) })
+    return try #require(result.configuration)
 }

@@ -76,7 +76,7 @@ struct RehearsalTextTests {
         {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
          "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"}],
           "recovery":[{"name":"again","on":["503"],"retry":{"max_attempts":4,"honor_retry_after":true}},
-           {"name":"other","on":["404"],"fail":{}}]}}}
+           {"name":"other","on":["404"],"fail":{}}]\(unbounded)}}}
         """
 
     private static func job(
@@ -108,7 +108,7 @@ struct RehearsalTextTests {
     }
 
     private static let delivered =
-        #"{"courses":[{"attempts":2,"length_ms":1000,"state":"succeeded","rules":["again"],"held_back":[],"width_ms":90000},"#
+        #"{"courses":[{"attempts":2,"length_ms":1000,"state":"succeeded","rules":["again"],"held_back":[]},"#
         + #"{"attempts":3,"length_ms":61000,"state":"succeeded","rules":["again"],"held_back":["other"]}]}"#
     private static let dead =
         #"{"courses":[{"attempts":4,"length_ms":9,"state":"dead","end":"exhausted","rules":["again"],"held_back":[]}]}"#
@@ -131,29 +131,28 @@ struct RehearsalTextTests {
         )
         #expect(
             text == """
-                ROUTE   JOBS  DELIVERED  NOT DELIVERED  NOT KNOWN  ATTEMPTS  ON RECORD  HALF WITHIN  ALL WITHIN
-                gone       1          0              0          1         0          0            –           –
-                orders     5          1              2          2  10 to 11          3        1m 1s       1m 1s
+                ROUTE   JOBS  WOULD HAVE BEEN  WOULD NOT  CANNOT BE KNOWN  ATTEMPTS  ON RECORD  HALF WITHIN  ALL WITHIN
+                gone       1                0          0                1         0          0            –           –
+                orders     5                1          2                2  10 to 11          3        1m 1s       1m 1s
                 With the rules of new.json, of 6 jobs on record 1 would have been delivered:
                   the first by 04:18:01.000, half by 04:18:01.000, the last by 04:18:01.000.
                 2 would not have been: 2 dead, exhausted.
-                Of 3 the record does not tell: 1 whose next attempt comes after the last one
-                  on record of its upstream; 1 of a route that the file does not have; 1
-                  without an attempt on record that says something of an upstream.
+                Of 3 it cannot be known: 1 whose next attempt comes more than 10 s after the
+                  last one on record of its upstream; 1 of a route that the file does not
+                  have; 1 without an attempt on record that says something of an upstream.
                 Those whose end is known would have taken 10 to 11 attempts; on record are 3.
-                Each job is alone on an idle route: its circuit breakers are closed, its retry
-                  budget is whole, and tokens are there. An upstream of the same name is taken
-                  for the same one.
-                Between two attempts on record that met the same, the same is assumed, and of
-                  two unlike failures each in turn; the two that were farthest apart had 1m
-                  30s between them.
+                Each job is alone, since the file has no protections on its route. Tokens are
+                  there. An upstream of the same name is taken for the same one.
+                A moment is known within 10 s of an attempt on record of the same route,
+                  upstream and class of request, with none between that ended otherwise; of
+                  two unlike ones around it each is tried.
                 Retry-After is not on record: rules that heed it wait as without it.
 
                 """,
             "\(text)"
         )
         let document = try JSONValue(parsing: rehearsal.document(file: "new.json"))
-        #expect(document["delivered"] == .number(JSONNumber(1)))
+        #expect(document["would_have_been"] == .number(JSONNumber(1)))
         #expect(document["each"]?.elements.count == 6)
     }
 

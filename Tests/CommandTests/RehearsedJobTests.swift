@@ -43,7 +43,8 @@ struct RehearsedJobTests {
     ) throws -> Rehearsal {
         let file = """
             {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
-             "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"}]\(members)}}}
+             "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"}]\(members)\(
+                members.contains("circuit_breaker") ? "" : unbounded)}}}
             """
         return try CommandTests.rehearsal(of: jobs, with: file) { lines in
             let order = lines.split(separator: UInt8(ascii: "\n")).compactMap {
@@ -178,7 +179,7 @@ struct RehearsedJobTests {
     @Test("says that its waits are samples, and that a server of that name is another one")
     func told() throws {
         let course = #"{"attempts":1,"length_ms":1,"state":"dead","rules":[],"held_back":[]}"#
-        let many = #"{"courses":[\#([String](repeating: course, count: 16).joined(separator: ","))]}"#
+        let many = #"{"courses":[\#(course)],"sampled":48}"#
         let moved = Self.job("2", [(1, Self.failed + #","address":"192.0.2.1:8443""#)])
         let rehearsal = try Self.rehearsal([Self.job("1", [(0, Self.failed)]), moved], answer: many)
         #expect(rehearsal.assumptions.contains { $0.contains("are samples") })
@@ -196,10 +197,58 @@ struct RehearsedJobTests {
         var records = try records(
             of: (1...4).map { Self.job("\($0)", [(0, Self.failed), (1, Self.failed)]) }
         )
+        #expect(records.isWhole)
         records.bound(jobs: 3)
         #expect(records.jobs.map(\.id) == ["4", "3", "2"] && records.notes.count == 1)
         records.bound(attempts: 5)
         #expect(records.jobs.map(\.id) == ["4", "3"] && records.notes.count == 2)
+    }
+
+    @Test(
+        "goes with the others of its route where the file has protections, and each class has a path of its own"
+    )
+    func together() throws {
+        let other = Self.job("2", [(5, Self.good)], #","state":"succeeded""#)
+        let late = Self.job("3", [(5, Self.failed)])
+        let another = Self.job(
+            "4",
+            [(0, Self.good)],
+            #","state":"succeeded","request":{"method":"PUT","path":"/b"}"#
+        )
+        let jobs = [Self.job("1", [(0, Self.failed)]), other, late, another]
+        var order: [JSONValue] = []
+        let protected = #","circuit_breaker":{}"#
+        func ends(_ records: JobRecords) throws -> RehearsalFigures {
+            let file = """
+                {"listeners":[{"name":"jobs","unix":"/run/a/jobs.sock","role":"submit"}],
+                 "routes":{"orders":{"upstreams":[{"name":"eu","url":"https://eu.example/"}]\(protected)}}}
+                """
+            let course = #"{"attempts":1,"length_ms":1,"state":"dead","rules":[],"held_back":[]}"#
+            func answer(_ lines: [UInt8]) -> [UInt8] {
+                order = lines.split(separator: UInt8(ascii: "\n")).compactMap {
+                    try? JSONValue(parsing: Array($0))
+                }
+                return Array(
+                    [String](repeating: #"{"courses":[\#(course)]}"#, count: 2).joined(separator: "\n").utf8
+                )
+            }
+            return RehearsalFigures(
+                try Rehearsal(records, { _ in true }, try configuration(file), answer).jobs
+            )
+        }
+        let whole = try records(of: jobs)
+        #expect(try ends(whole).lostCount == 2)
+        #expect(order.compactMap { $0["asked"] }.count { $0 == .bool(true) } == 2)
+        #expect(order.compactMap { $0["asked"] }.count { $0 == .bool(false) } == 2)
+        #expect(Set(order.compactMap { $0["path"]?.text }).count == 2)
+        #expect(order.filter { $0["held_back"] == .bool(true) }.count == 2)
+        #expect(order.last?["together"] == .bool(true))
+        // Nobody knows what those would have done to a breaker that were not read.
+        var cut = whole
+        cut.noteCut("Not all were read.")
+        #expect(try ends(cut).unknown == [.heldBack: 2])
+        let saved = try JobRecords(parsing: cut.lines, from: "it")
+        #expect(try ends(saved).unknown == [.heldBack: 2])
     }
 
     @Test("comes from a file of bounded size, and goes to one that is its owner's alone")

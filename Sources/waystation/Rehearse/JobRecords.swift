@@ -14,6 +14,8 @@ struct JobRecords {
     private static let mostOfJob = 1_000_000
     /// Sentences on all that was left out.
     private(set) var notes: [String] = []
+    /// Whether no job of the routes was left out.
+    private(set) var isWhole = true
 
     mutating func add(_ job: Job) {
         guard known.insert(job.id).inserted else { return }
@@ -36,12 +38,20 @@ struct JobRecords {
             return at >= most || sum > limit
         }
         jobs.removeSubrange((end ?? count)...)
-        note("Of \(count) jobs on record the newest \(jobs.count) were read, as many as a rehearsal takes.")
+        noteCut(
+            "Of \(count) jobs on record the newest \(jobs.count) were read, as many as a rehearsal takes."
+        )
     }
 
     func has(_ id: String) -> Bool { known.contains(id) }
 
     mutating func note(_ sentence: String) { notes.append(sentence) }
+
+    /// Says that jobs were left out.
+    mutating func noteCut(_ sentence: String) {
+        isWhole = false
+        notes.append(sentence)
+    }
 
     /// Reads documents of jobs: a list, an object with a list as `jobs`, one document, or one in each line.
     init(parsing bytes: [UInt8], from file: String) throws(CommandFailure) {
@@ -68,6 +78,10 @@ struct JobRecords {
     init() {}
 
     private mutating func add(_ json: JSONValue, _ file: String) throws(CommandFailure) {
+        if json["left_out"] == .bool(true) {
+            noteCut("\(file) does not have all jobs of its routes.")
+            return
+        }
         guard let job = Job(json), !job.id.isEmpty, !job.route.isEmpty else {
             throw CommandFailure(.failed, "\(file) has something that is no document of a job")
         }
@@ -77,21 +91,26 @@ struct JobRecords {
     /// The documents, one in each line, without what a rehearsal does not need.
     var lines: [UInt8] {
         var bytes: [UInt8] = []
+        var paths: [RecordedClass: String] = [:]
         for job in jobs {
-            bytes += Job.members.bytes(of: job.record)
+            let kind = RecordedClass(job)
+            let path = paths[kind] ?? RecordedClass.path(paths.count)
+            paths[kind] = path
+            bytes += Job.members.bytes(of: job.record(path: path))
             bytes.append(UInt8(ascii: "\n"))
         }
+        if !isWhole { bytes += Array("{\"left_out\":true}\n".utf8) }
         return bytes
     }
 }
 
 extension Job {
-    /// All of it that a rehearsal needs.
-    fileprivate var record: Job {
+    /// All of it that a rehearsal needs; the path stands for the class of its request.
+    fileprivate func record(path: String) -> Job {
         var rest = Job()
         (rest.id, rest.route, rest.stateWord, rest.end) = (id, route, stateWord, end)
         (rest.createdAt, rest.finishedAt, rest.status) = (createdAt, finishedAt, status)
-        rest.request.method = request.method
+        (rest.request.method, rest.request.path) = (request.method, path)
         (rest.countedAttempts, rest.isKeyed, rest.isDurable, rest.labels) = (
             countedAttempts, isKeyed, isDurable, labels
         )

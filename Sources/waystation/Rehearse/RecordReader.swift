@@ -27,7 +27,7 @@ struct RecordReader {
         var ids: [String] = []
         while let page = try pages.page() { ids += page.compactMap { $0["id"]?.text } }
         if pages.next != nil {
-            records.note("More than \(Self.mostJobs) jobs match: the newest of them were rehearsed.")
+            records.noteCut("More than \(Self.mostJobs) jobs match: the newest of them were rehearsed.")
         }
         try read(ids, "jobs")
         let remembered = try RememberedEvents(daemon, limit: Self.mostEvents)
@@ -49,7 +49,7 @@ struct RecordReader {
         let routes = Set(records.jobs.filter(clause.matches).map(\.route))
         for route in routes.sorted() { try readOthers(of: route, clause) }
         if isFull {
-            records.note(
+            records.noteCut(
                 "The record has more than \(JobRecords.mostAttempts) attempts: the rest of the jobs was not read."
             )
         }
@@ -72,7 +72,7 @@ struct RecordReader {
             }
         }
         if ids.count > Self.mostRead || pages.next != nil {
-            records.note(
+            records.noteCut(
                 "Route \(safe(route)) has more other jobs than were read: \(min(ids.count, Self.mostRead)) of the"
                     + " newest \(listed) tell what its upstreams did, spread evenly."
             )

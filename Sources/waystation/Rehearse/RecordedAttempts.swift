@@ -23,6 +23,9 @@ struct RecordedAttempts {
 
     var hasOutages: Bool { !outages.isEmpty }
 
+    /// Whether the route has a breaker, a budget or another protection that may hold attempts back.
+    var isProtected: Bool { !route.policy.traffic.isOff }
+
     /// `route` is that of the other configuration.
     init(_ jobs: [Job], _ route: Route) {
         self.route = route
@@ -69,6 +72,11 @@ struct RecordedAttempts {
             if isOutlived || failed.contains(where: isOfRequest) { alone.insert(name) }
         }
         return alone
+    }
+
+    /// Upstreams that refused the job's own request, as one that is not valid: they would at any time.
+    func refused(_ job: Job) -> Set<String> {
+        Set(job.attempts.filter { $0.status?.class == .clientError && $0.isOfRequest }.map(\.upstream))
     }
 
     /// Whether its failure is about the request and not about the upstream's health.

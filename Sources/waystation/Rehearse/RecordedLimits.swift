@@ -21,7 +21,11 @@ struct RecordedLimits {
     private var hasUnlike: [Bool: Bool] = [:]
     private var hasUnlikeSpans = false
 
-    init(_ jobs: [Job]) {
+    /// Whether all jobs of the route that are on record are among those that were read.
+    let isWhole: Bool
+
+    init(_ jobs: [Job], isWhole: Bool = true) {
+        self.isWhole = isWhole
         for isDurable in [false, true] {
             let all = jobs.filter { $0.isDurable == isDurable }.compactMap(\.maxAttempts)
             attempts[isDurable] = Self.commonest(all)

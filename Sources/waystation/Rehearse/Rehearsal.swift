@@ -28,15 +28,14 @@ struct Rehearsal {
         _ ask: ([UInt8]) throws(CommandFailure) -> [UInt8]
     ) throws(CommandFailure) {
         var lines: [UInt8] = []
-        var trials:
-            [(part: Int, job: Job, begins: Int64, alone: Set<String>, doubtful: RecordedLimits.Doubtful)] = []
+        var trials: [(part: Int, trial: Trial)] = []
         let byRoute = Dictionary(grouping: records.jobs, by: \.route).sorted { $0.key < $1.key }
         var traits = RehearsalTraits()
-        var others = 0
+        var unlost = 0
         for (name, jobs) in byRoute {
             let matching = jobs.filter(isMeant)
             let meant = matching.filter(\.isLost)
-            others += matching.count - meant.count
+            unlost += matching.count - meant.count
             guard !meant.isEmpty else { continue }
             let route = configuration.routes.first { $0.name == name }
             parts.append(Part(route: name, rules: route?.rulesOnRecord ?? []))
@@ -45,42 +44,43 @@ struct Rehearsal {
                 parts[part].jobs = meant.map { RehearsedJob($0, .noRoute) }
                 continue
             }
-            let attempts = RecordedAttempts(jobs, route)
-            let limits = RecordedLimits(jobs)
-            traits.take(attempts, limits, route)
-            var head = JSONObjectWriter()
-            head.member("route", name)
-            head.member("points", attempts.shared.json)
-            lines += head.bytes + [UInt8(ascii: "\n")]
-            for job in meant {
-                let (own, alone) = (attempts.own(job), attempts.alone(job))
-                if job.lastFailure?.isPastDeadline == true {
-                    parts[part].jobs.append(RehearsedJob(job, .deadline))
-                    continue
+            let limits = RecordedLimits(jobs, isWhole: records.isWhole)
+            let isTogether = !route.policy.traffic.isOff
+            let byClass = Dictionary(grouping: jobs, by: RecordedClass.init)
+                .sorted { $0.key.text < $1.key.text }
+            for (number, (_, jobs)) in byClass.enumerated() {
+                let meant = jobs.filter { isMeant($0) && $0.isLost }
+                var others = jobs.filter { !isMeant($0) || !$0.isLost }
+                guard isTogether || !meant.isEmpty else { continue }
+                let attempts = RecordedAttempts(jobs, route)
+                traits.take(attempts, limits, route)
+                var head = JSONObjectWriter()
+                head.member("route", name)
+                head.member("points", attempts.shared.json)
+                lines += head.bytes + [UInt8(ascii: "\n")]
+                let path = isTogether ? RecordedClass.path(number) : nil
+                for job in meant {
+                    guard let trial = Trial(job, attempts, limits) else {
+                        let isLate = job.lastFailure?.isPastDeadline == true
+                        parts[part].jobs.append(RehearsedJob(job, isLate ? .deadline : .noAttempts))
+                        others.append(job)
+                        continue
+                    }
+                    trials.append((part, trial))
+                    lines += trial.line(name, path: path) + [UInt8(ascii: "\n")]
                 }
-                // A document has the last hundred attempts.
-                let first =
-                    job.attemptCount > job.attempts.count ? job.createdAt : job.attempts.first?.startedAt
-                guard !own.isEmpty, let begins = first?.milliseconds else {
-                    parts[part].jobs.append(RehearsedJob(job, .noAttempts))
-                    continue
+                guard let path else { continue }
+                // The others are there for what they do to protections.
+                for job in others {
+                    guard let member = Trial(member: job, attempts, limits) else { continue }
+                    lines += member.line(name, path: path, isAsked: false) + [UInt8(ascii: "\n")]
                 }
-                trials.append((part, job, begins, alone, limits.doubtful(job)))
-                var trial = JSONObjectWriter()
-                trial.member("route", name)
-                trial.member("begins", begins)
-                trial.member("method", job.request.method ?? "POST")
-                if job.isDurable { trial.member("durable", true) }
-                if job.isKeyed == true { trial.member("keyed", true) }
-                trial.member("own", own.json)
-                if !alone.isEmpty {
-                    trial.array("alone") { list in for name in alone.sorted() { list.element(name) } }
-                }
-                if let accepted = job.createdAt { trial.member("accepted", accepted.milliseconds) }
-                if let expires = limits.expires(job) { trial.member("expires", expires) }
-                if let most = limits.maxAttempts(job) { trial.member("max_attempts", most) }
-                lines += trial.bytes + [UInt8(ascii: "\n")]
             }
+            guard isTogether else { continue }
+            var end = JSONObjectWriter()
+            end.member("route", name)
+            end.member("together", true)
+            lines += end.bytes + [UInt8(ascii: "\n")]
         }
         let answers = trials.isEmpty ? [] : try ask(lines).split(separator: UInt8(ascii: "\n"))
         guard answers.count == trials.count else {
@@ -89,22 +89,23 @@ struct Rehearsal {
                 "\(DaemonProgram.path) answered \(answers.count) of \(trials.count) trials"
             )
         }
-        for (trial, answer) in zip(trials, answers) {
+        for ((part, trial), answer) in zip(trials, answers) {
             guard let json = try? JSONValue(parsing: Array(answer)) else {
                 throw CommandFailure(.failed, "\(DaemonProgram.path) said what cannot be read")
             }
-            parts[trial.part].jobs.append(
-                RehearsedJob(trial.job, since: trial.begins, alone: trial.alone, trial.doubtful, json)
-            )
+            parts[part].jobs.append(RehearsedJob(trial, json))
         }
         let rehearsed = self.jobs
         assumptions =
-            traits.sentences(
-                width: rehearsed.map(\.width).max() ?? 0,
-                isSampled: rehearsed.contains(where: \.isSampled)
-            ) + records.notes
-        guard others > 0 else { return }
-        let what = others == 1 ? "1 job that matches is" : "\(others) jobs that match are"
-        assumptions.append("\(what) not lost, and only tell\(others == 1 ? "s" : "") what upstreams did.")
+            traits.sentences(samples: rehearsed.map(\.samples).filter { $0 > 0 }) + records.notes
+        let many = rehearsed.count(where: \.isOneOfMany)
+        if many > 0 {
+            assumptions.append(
+                "\(many) jobs went alone, since with the others of their route they are too many."
+            )
+        }
+        guard unlost > 0 else { return }
+        let what = unlost == 1 ? "1 job that matches is" : "\(unlost) jobs that match are"
+        assumptions.append("\(what) not lost, and only tell\(unlost == 1 ? "s" : "") what upstreams did.")
     }
 }

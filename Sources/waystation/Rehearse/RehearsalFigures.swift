@@ -46,9 +46,9 @@ struct RehearsalFigures {
 
     func write(into json: inout JSONObjectWriter) {
         json.member("jobs", jobs)
-        json.member("delivered", delivered)
-        json.member("not_delivered", lostCount)
-        json.member("not_known", unknownCount)
+        json.member("would_have_been", delivered)
+        json.member("would_not", lostCount)
+        json.member("cannot_be_known", unknownCount)
         json.object("ends") { json in
             for (end, count) in lost.sorted(by: { $0.key < $1.key }) { json.member(end, count) }
         }

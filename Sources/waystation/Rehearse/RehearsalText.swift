@@ -8,9 +8,9 @@ struct RehearsalText {
 
     func text(for output: Output) -> String {
         var table = TextTable([
-            ("ROUTE", .left), ("JOBS", .right), ("DELIVERED", .right), ("NOT DELIVERED", .right),
-            ("NOT KNOWN", .right), ("ATTEMPTS", .right), ("ON RECORD", .right), ("HALF WITHIN", .right),
-            ("ALL WITHIN", .right),
+            ("ROUTE", .left), ("JOBS", .right), ("WOULD HAVE BEEN", .right), ("WOULD NOT", .right),
+            ("CANNOT BE KNOWN", .right), ("ATTEMPTS", .right), ("ON RECORD", .right),
+            ("HALF WITHIN", .right), ("ALL WITHIN", .right),
         ])
         for part in rehearsal.parts {
             let figures = RehearsalFigures(part.jobs)
@@ -49,7 +49,7 @@ struct RehearsalText {
                 figures.unknown[why].map { "\($0) \(why.text)" }
             }
             all.append(
-                "Of \(figures.unknownCount) the record does not tell: \(reasons.joined(separator: "; "))."
+                "Of \(figures.unknownCount) it cannot be known: \(reasons.joined(separator: "; "))."
             )
         }
         if figures.most > 0 {

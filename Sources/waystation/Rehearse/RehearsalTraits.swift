@@ -11,6 +11,7 @@ struct RehearsalTraits {
     private var looks = false
     private var hasOutages = false
     private var hedges = false
+    private var isTogether = false
     private var moved: Set<String> = []
 
     mutating func take(_ attempts: RecordedAttempts, _ limits: RecordedLimits, _ route: Route) {
@@ -20,16 +21,21 @@ struct RehearsalTraits {
         if attempts.hasOutages { hasOutages = true }
         if route.policy.apiError != nil || !route.policy.errorTypes.isEmpty { looks = true }
         if route.hedges { hedges = true }
+        if attempts.isProtected { isTogether = true }
         moved.formUnion(attempts.moved.map { "\(route.name)/\($0)" })
         for case .retry(let retry) in route.policy.recovery.map(\.action) where retry.honorsRetryAfter {
             heeds = true
         }
     }
 
-    func sentences(width: Int64, isSampled: Bool) -> [String] {
+    /// `samples` are the courses of jobs for which chance makes a difference.
+    func sentences(samples: [Int]) -> [String] {
         var all = [
-            "Each job is alone on an idle route: its circuit breakers are closed, its retry budget is whole, and"
-                + " tokens are there. An upstream of the same name is taken for the same one."
+            (isTogether
+                ? "All jobs on record go together where the file has protections on their route: what they do to"
+                    + " circuit breakers, budgets, windows and rates counts, and that of requests on no record does not."
+                : "Each job is alone, since the file has no protections on its route.")
+                + " Tokens are there. An upstream of the same name is taken for the same one."
         ]
         if !moved.isEmpty {
             all.append(
@@ -37,15 +43,14 @@ struct RehearsalTraits {
                     + " attempts that went elsewhere say nothing of them."
             )
         }
-        if width > 0 {
-            all.append(
-                "Between two attempts on record that met the same, the same is assumed, and of two unlike failures"
-                    + " each in turn; the two that were farthest apart had"
-                    + " \(DurationText.short(milliseconds: Double(width))) between them."
-            )
-        }
+        all.append(
+            "A moment is known within 10 s of an attempt on record of the same route, upstream and class of request,"
+                + " with none between that ended otherwise; of two unlike ones around it each is tried."
+        )
         if hedges { all.append("No attempt is late: second sendings (hedge) are not imagined.") }
-        if isSampled { all.append("Waits with jitter are samples: 16 of all that chance can give.") }
+        if let least = samples.min() {
+            all.append("Waits with jitter are samples: \(least) of all that chance can give, or more.")
+        }
         if hasLimits {
             all.append(
                 "Of max_attempts and the time to live, what all jobs of a route have is taken for the route's. Where they"

@@ -16,11 +16,13 @@ extension Command {
             of its route, and those of the last requests that had a failure. Without a state in FILTER those that
             are dead are meant; all means every job.
 
-            What a record cannot know is counted, and not guessed: an attempt after the last one on record, or
-            between one that failed and one that did not, a failure that may be about the job's own request, and an
-            answer whose content FILE judges. Only jobs that are dead, held or expired are judged; others tell what
-            upstreams did. It tells how many jobs the rules would have delivered and when, what that would have cost in
-            attempts, and which rules never act. Nothing at the daemon changes.
+            It tells how many would have been delivered and when, how many would not, of how many that cannot be
+            known, what it would have cost in attempts, and which rules never act. A moment is known within 10 s of an
+            attempt of the same route, upstream and class of request, with none between that ended otherwise. It cannot
+            be known of a failure that may be about the job's own request and of an answer whose content FILE judges.
+            Where FILE has a breaker, a budget or another protection, all jobs on record of the route go together.
+            Only jobs that are dead, held or expired are judged; others tell what upstreams did. Nothing at the daemon
+            changes.
 
             --records takes documents of jobs from a file, as --save has written them or jobs show prints them with
             -o json, and asks no daemon. Exit status: 0 rehearsed, 3 no job matches, 78 FILE is not valid.

@@ -17,6 +17,7 @@ struct RehearsedJob {
         case afterRecord = "after_record"
         case beforeRecord = "before_record"
         case betweenUnlike = "between_unlike"
+        case apart
         case noRecord = "no_record"
         case question
         case content
@@ -26,6 +27,8 @@ struct RehearsedJob {
         case deadline
         /// It would be delivered beyond a bound on record, which may be the route's or its caller's.
         case bound
+        /// Protections may hold it back, by what jobs do to them that did not go beside it.
+        case heldBack = "held_back"
         /// Something that ends it does not come.
         case noEnd = "no_end"
         /// The waits that chance gives come to unlike ends.
@@ -37,9 +40,12 @@ struct RehearsedJob {
 
         var text: String {
             switch self {
-            case .afterRecord: "whose next attempt comes after the last one on record of its upstream"
-            case .beforeRecord: "whose next attempt comes before the first one on record of its upstream"
-            case .betweenUnlike: "whose next attempt comes between one that failed and one that did not"
+            case .afterRecord:
+                "whose next attempt comes more than 10 s after the last one on record of its upstream"
+            case .beforeRecord:
+                "whose next attempt comes more than 10 s before the first one on record of its upstream"
+            case .betweenUnlike: "whose end depends on a moment between unlike attempts"
+            case .apart: "whose next attempt comes more than 10 s from each on record of its upstream"
             case .noRecord: "that would go to an upstream without an attempt on record"
             case .question: "that would be asked about (verify), which no record answers"
             case .content: "whose next answer the file judges by what is not on record of it"
@@ -47,6 +53,8 @@ struct RehearsedJob {
             case .deadline: "whose time was over on record, perhaps by a bound of its caller's"
             case .bound:
                 "that would need more attempts or time than a bound on record, perhaps its caller's, lets it have"
+            case .heldBack:
+                "that circuit breakers, budgets or other protections may hold back, since not all jobs of the route went together"
             case .noEnd: "that would not have come to an end"
             case .chance: "whose end depends on chance"
             case .noRoute: "of a route that the file does not have"
@@ -59,45 +67,37 @@ struct RehearsedJob {
     let ending: Ending
     /// Whether each of its courses is known to its end.
     let isKnown: Bool
-    /// Whether more courses were tried since chance makes a difference.
-    private(set) var isSampled = false
+    /// Courses that chance was asked for; 0 where it makes no difference.
+    private(set) var samples = 0
+    /// Whether the others of its route are too many to go beside it.
+    private(set) var isOneOfMany = false
     /// Attempts, over the courses; nil where the end is not known.
     private(set) var attempts: ClosedRange<Int>?
     /// Rules that acted in one of the courses, and those that matched and were held back.
     private(set) var acted: Set<String> = []
     private(set) var heldBack: Set<String> = []
-    /// The widest span, in milliseconds, between two attempts on record that were taken for what is between.
-    private(set) var width: Int64 = 0
 
     init(_ job: Job, _ unknown: Unknown) {
         (self.job, ending, isKnown) = (job, .unknown(unknown), false)
     }
 
-    /// Courses of a trial in which chance makes no difference, at most.
-    private static let fewest = 6
-
-    /// Takes the courses of its trial, which began at that moment; others say nothing of it at upstreams where it is `alone`.
-    init(
-        _ job: Job,
-        since begins: Int64,
-        alone: Set<String> = [],
-        _ doubtful: RecordedLimits.Doubtful,
-        _ answer: JSONValue
-    ) {
+    /// Takes the courses of its trial.
+    init(_ trial: Trial, _ answer: JSONValue) {
         let courses = answer["courses"]?.elements ?? []
-        self.job = job
-        isSampled = courses.count > Self.fewest
+        job = trial.job
+        samples = Int(answer["sampled"]?.integer ?? 0)
+        isOneOfMany = answer["one_of_many"] == .bool(true)
         var moments: [Int64] = []
         var (ends, counts): (Set<String>, [Int]) = ([], [])
         var unknown: Unknown?
+        let isUnlike = courses.contains { $0["unlike"] == .bool(true) }
         for course in courses {
             acted.formUnion((course["rules"]?.elements ?? []).compactMap(\.text))
             heldBack.formUnion((course["held_back"]?.elements ?? []).compactMap(\.text))
-            width = max(width, course["width_ms"]?.integer ?? 0)
             if let gap = course["unknown"]?["why"]?.text {
                 let why = Unknown(rawValue: gap) ?? .noRecord
-                let isOfRecord = [.afterRecord, .beforeRecord, .betweenUnlike].contains(why)
-                let isAlone = alone.contains(course["unknown"]?["upstream"]?.text ?? "")
+                let isOfRecord = [.afterRecord, .beforeRecord, .apart].contains(why)
+                let isAlone = trial.alone.contains(course["unknown"]?["upstream"]?.text ?? "")
                 unknown = unknown ?? (isAlone && isOfRecord ? .ownFailure : why)
                 continue
             }
@@ -110,12 +110,15 @@ struct RehearsedJob {
             }
             if [OutcomeWord.success.rawValue, Job.State.succeeded.rawValue].contains(word) {
                 let length = Int64(exactly: (course["length_ms"]?.double ?? 0).rounded(.down)) ?? 0
-                let moment = begins + min(length, 1 << 50)
+                let moment = trial.begins + min(length, 1 << 50)
                 moments.append(moment)
-                if doubtful.isBeyond(count, until: moment) { unknown = unknown ?? .bound }
+                if trial.doubtful.isBeyond(count, until: moment) { unknown = unknown ?? .bound }
             } else {
                 ends.insert(course["end"]?.text.flatMap { $0 == word ? nil : "\(word), \($0)" } ?? word)
             }
+        }
+        if unknown == nil, trial.mayBeHeldBack || isOneOfMany, trial.refused.isEmpty, !ends.isEmpty {
+            unknown = .heldBack
         }
         isKnown = unknown == nil && !courses.isEmpty
         if let unknown {
@@ -125,7 +128,7 @@ struct RehearsedJob {
         } else if moments.isEmpty, let end = ends.min() {
             ending = .lost(end)
         } else {
-            ending = .unknown(courses.isEmpty ? .noAttempts : .chance)
+            ending = .unknown(courses.isEmpty ? .noAttempts : isUnlike ? .betweenUnlike : .chance)
         }
         if case .unknown = ending { return }
         if let least = counts.min(), let most = counts.max() { attempts = least...most }
@@ -136,14 +139,14 @@ struct RehearsedJob {
         json.member("route", job.route)
         switch ending {
         case .delivered(let moments):
-            json.member("rehearsed", "delivered")
+            json.member("rehearsed", "would_have_been")
             json.member("first", WallTime(milliseconds: moments.lowerBound).description)
             json.member("last", WallTime(milliseconds: moments.upperBound).description)
         case .lost(let end):
-            json.member("rehearsed", "not_delivered")
+            json.member("rehearsed", "would_not")
             json.member("end", end)
         case .unknown(let why):
-            json.member("rehearsed", "not_known")
+            json.member("rehearsed", "cannot_be_known")
             json.member("why", why.rawValue)
         }
         json.member("attempts_on_record", job.attemptCount)

@@ -27,15 +27,20 @@ final class Forecast: Sendable {
         let looks: Int
         /// A word of the series that met what did not ask for it.
         let misplaced: Imagined?
+        /// When it came, since it all began.
+        private let came: Duration
 
         init(_ world: ImaginedWorld, _ caller: CallerAnswer?, _ report: JobReport?, _ job: ImaginedJob?) {
             (self.caller, self.report, self.job) = (caller, report, job)
             (tokens, isBeyond, lookedUp) = (world.tokensAsked, world.isBeyond, world.lookedUp)
-            (looks, misplaced) = (world.looks, world.misplaced)
+            (looks, misplaced, came) = (world.looks, world.misplaced, world.came)
         }
 
         /// Those of the request, and then those of the job.
         var attempts: [Attempt] { job?.attempts ?? report?.attempts ?? [] }
+
+        /// Runs of the job, those that sent nothing included.
+        var runs: Int { job?.runs ?? 1 }
 
         /// Looks at an operation that went on, which the record leaves out.
         var looksLeftOut: Int {
@@ -43,7 +48,7 @@ final class Forecast: Sendable {
         }
 
         /// How long it took until there was an outcome.
-        var length: Duration { job?.end ?? caller?.after ?? .zero }
+        var length: Duration { (job?.end ?? caller?.after ?? came) - came }
     }
 
     let plan: ForecastPlan
@@ -75,27 +80,36 @@ final class Forecast: Sendable {
 
     static func course(_ plan: ForecastPlan, chance: UInt64?, seed: UInt64 = 0) -> Course? {
         let world = ImaginedWorld(plan, chance: chance, seed: seed)
-        world.time.run {
-            let relay = Relay(ports: world.ports)
-            if plan.isKept {
-                world.end(Course(world, nil, nil, await ImaginedJob(plan, world, relay)))
-            } else {
-                await ask(plan, world, relay)
-            }
-        }
+        world.time.run { await run(plan, world, RouteMemory()) }
         return world.course
     }
 
-    private static func ask(_ plan: ForecastPlan, _ world: ImaginedWorld, _ relay: Relay) async {
+    /// Runs a request to its end, beside others that share the memory of its route.
+    static func run(_ plan: ForecastPlan, _ world: ImaginedWorld, _ memory: RouteMemory) async {
+        let relay = Relay(ports: world.ports)
+        if plan.isKept {
+            world.end(Course(world, nil, nil, await ImaginedJob(plan, world, relay, memory)))
+        } else {
+            await ask(plan, world, relay, memory)
+        }
+    }
+
+    private static func ask(
+        _ plan: ForecastPlan,
+        _ world: ImaginedWorld,
+        _ relay: Relay,
+        _ memory: RouteMemory
+    ) async {
         var options = JobOptions()
         options.maxAttempts = plan.maxAttempts
         let context = JobContext(
-            id: JobID(milliseconds: plan.wall, random: (1, 1)),
+            id: JobID(milliseconds: plan.wall, random: (1, plan.number)),
             route: world.route,
             method: plan.method,
-            target: "",
+            target: plan.target,
             options: options,
-            client: nil
+            client: nil,
+            memory: memory
         )
         let outcome: Outcome
         switch await relay.beginCollecting(plan.request, context, world.vault) {

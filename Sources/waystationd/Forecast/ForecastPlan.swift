@@ -21,11 +21,19 @@ struct ForecastPlan: Sendable {
     /// Whether the route has planned windows, through which it would wait.
     let isClosedAtTimes: Bool
     /// Milliseconds since 1970 UTC at which it begins.
-    let wall: Int64
+    var wall: Int64
     /// When it was accepted, where that was not at its beginning; and the bounds of its caller's own.
     var accepted: Int64?
     var expires: Int64?
     var maxAttempts: Int?
+    /// The target of its request, by which the protections tell classes apart.
+    var target = ""
+    /// Tells it from the others that go beside it.
+    var number: UInt64 = 1
+    /// Whether it goes on after an attempt that no record answers, since others go beside it.
+    var isAmongOthers = false
+    /// Whether chance decides between two unlike outcomes around a moment.
+    var drawsDoubts = false
 
     /// `keepsWindows` has the planned windows closed, where the moment at which it begins is a real one.
     init(
@@ -81,7 +89,7 @@ struct ForecastPlan: Sendable {
         }
         return HTTPRequest(
             method: method,
-            target: "",
+            target: target,
             fields: fields,
             body: hasBody ? .bytes(body ?? wantedBody) : .empty
         )

@@ -16,11 +16,16 @@ struct ImaginedJob: Sendable {
     let maxAttempts: Int
     /// Whether it would go on beyond the last attempt that was looked at.
     private(set) var goesOn = false
+    private(set) var runs = 0
     /// The runs before, as the next one takes them.
     private var past = JobHistory()
 
     /// Runs in a row that send nothing, at most: what such a job waits for does not come.
     private static let idleRuns = 50
+    /// The same of a job beside others, of which an open breaker takes one after the other for its probes.
+    private static let idleRunsAmongOthers = 10_000
+    /// Of which there is a bound; a look whether the route is open counts as 1.
+    static let workOfRun = 16
     /// Attempts at most: what an upstream refuses as one too many costs the job none.
     private static let mostAttempts = 10_000
 
@@ -54,14 +59,13 @@ struct ImaginedJob: Sendable {
             attempts = past.attempts
             for attempt in attempts { self.past.count(attempt) }
         }
+        let idleRuns = plan.isAmongOthers ? Self.idleRunsAmongOthers : Self.idleRuns
         var (token, idle, notBefore) = (UInt64(0), 0, Instant(nanoseconds: 0))
-        while !machine.state.isTerminal, machine.state != .held, idle < Self.idleRuns,
-            world.lookedUp.gap == nil
+        /// Whether it waits for its route, as others beside it may.
+        var waits = false
+        while !machine.state.isTerminal, machine.state != .held, idle < idleRuns,
+            plan.isAmongOthers || world.lookedUp.gap == nil
         {
-            guard attempts.count < Self.mostAttempts else {
-                goesOn = true
-                break
-            }
             var due = max(machine.runAt, time.wallMilliseconds())
             if time.now() < notBefore { due = max(due, time.wallMilliseconds(of: notBefore)) }
             if let expires = machine.expiresAt, expires <= due {
@@ -70,12 +74,21 @@ struct ImaginedJob: Sendable {
                 break
             }
             try? await time.sleep(until: time.instant(ofWall: due))
+            if waits, let gate = time.gate(plan.target), time.take(1) {
+                notBefore = gate
+                continue
+            }
+            guard attempts.count < Self.mostAttempts, time.take(Self.workOfRun) else {
+                goesOn = true
+                break
+            }
             machine.wake(now: due)
             token += 1
+            runs += 1
             let begun = BegunAttempt(upstream: route.policy.upstreams[0].name, beganAt: due)
             guard machine.claim(token: token, begun, now: due) else { break }
             let context = JobContext(
-                id: JobID(milliseconds: plan.wall, random: (1, 1)),
+                id: JobID(milliseconds: plan.wall, random: (1, plan.number)),
                 route: route,
                 method: request.method,
                 target: request.target,
@@ -89,9 +102,16 @@ struct ImaginedJob: Sendable {
             // A look at an operation leaves no attempt behind.
             idle = run.attempts.isEmpty && machine.reason != .following ? idle + 1 : 0
             if case .requeued(let wait, let reason) = run.ending {
-                let soonest = time.now().advanced(by: max(wait, .milliseconds(1)))
+                waits = plan.isAmongOthers && (reason == .breakerOpen || reason == .rateLimited)
+                // Nobody tells it of the end of a probe that is under way.
+                let pause: Duration = waits && run.hold == nil ? .milliseconds(100) : .milliseconds(1)
+                let soonest = time.now().advanced(by: max(wait, pause))
                 notBefore = max(run.hold?.until ?? soonest, soonest)
+                if waits { time.shut(plan.target, until: notBefore) }
                 if reason == .credentials { break }
+            } else {
+                waits = false
+                if plan.isAmongOthers, machine.state == .succeeded { time.open(plan.target) }
             }
         }
         end = Instant(nanoseconds: 0).duration(to: time.now())

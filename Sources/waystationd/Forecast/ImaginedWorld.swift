@@ -22,14 +22,12 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
 
     /// All that was looked up in records.
     struct LookedUp {
-        /// Why the last of it is not known, which ends everything; nil while all is.
+        /// Why the first that is not known is not, which ends everything unless others go beside it; nil while all is.
         var gap: RecordedOutcomes.Gap?
         var upstream = ""
         /// Milliseconds since 1970 UTC.
         var at: Int64 = 0
-        /// The widest span between two attempts on record that were taken for what is between them.
-        var width: Int64 = 0
-        /// Whether they were failures that are not the same.
+        /// Whether attempts on record around a moment were not the same.
         var isUnlike = false
     }
 
@@ -40,14 +38,22 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
     private let chance: UInt64?
     private let state = Mutex(State())
 
+    /// Beside `other` it has the same time, route and tokens.
+    ///
     /// `chance` is what chance gives each time it is asked; nil gives numbers that are spread over all there are, from
-    /// `seed` on.
-    init(_ plan: ForecastPlan, chance: UInt64?, seed: UInt64 = 0) {
+    /// `seed` on. `work` bounds what jobs do.
+    init(
+        _ plan: ForecastPlan,
+        chance: UInt64?,
+        seed: UInt64 = 0,
+        work: Int = .max,
+        beside other: ImaginedWorld? = nil
+    ) {
         self.plan = plan
         self.chance = chance
-        time = ImaginedTime(since: plan.wall)
-        route = plan.route.resolved(plan.secrets)
-        vault = CredentialVault(plan.credentials, secrets: plan.secrets)
+        time = other?.time ?? ImaginedTime(since: plan.wall, work: work)
+        route = other?.route ?? plan.route.resolved(plan.secrets)
+        vault = other?.vault ?? CredentialVault(plan.credentials, secrets: plan.secrets)
         state.withLock { $0.draws = seed }
     }
 
@@ -61,6 +67,9 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
             signer: self
         )
     }
+
+    /// When the request comes, since it all began.
+    var came: Duration { Instant(nanoseconds: 0).duration(to: time.instant(ofWall: plan.wall)) }
 
     /// Whether there were more attempts than the series has words.
     var isBeyond: Bool { state.withLock { $0.isBeyond } }
@@ -90,9 +99,12 @@ final class ImaginedWorld: Transport, Entropy, EventSink, MessageSigner, Request
     func next() -> UInt64 {
         if let chance { return chance }
         return state.withLock { state in
-            // Multiples of the golden ratio fill an interval evenly (Weyl, 1916).
+            // Numbers that fill an interval evenly would have every sum of waits near its middle (SplitMix64).
             state.draws &+= 0x9E37_79B9_7F4A_7C15
-            return state.draws
+            var mixed = state.draws
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
         }
     }
 
@@ -149,20 +161,25 @@ extension ImaginedWorld {
         _ record: RecordedOutcomes
     ) async throws(Failure) -> InboundResponse {
         let moment = time.wallMilliseconds()
+        var record = record
+        if plan.drawsDoubts { record.takesLater = next() & 1 == 0 }
         let found =
             isQuestion(request)
             ? RecordedOutcomes.Found(answer: .unknown(.question))
             : record.find(request.upstream.name, at: moment)
         state.withLock { state in
             if found.isUnlike { state.lookedUp.isUnlike = true }
-            state.lookedUp.width = max(state.lookedUp.width, found.width ?? 0)
-            guard case .unknown(let gap) = found.answer else { return }
+            guard case .unknown(let gap) = found.answer, state.lookedUp.gap == nil else { return }
             (state.lookedUp.gap, state.lookedUp.upstream, state.lookedUp.at) = (
                 gap, request.upstream.name, moment
             )
         }
         switch found.answer {
         case .known(let imagined): return try await play(imagined, request, plan.good)
+        case .unknown where plan.isAmongOthers:
+            // Its own end is not known from here on; that of others may be the same either way.
+            let failure = Imagined(word: "503", end: .answer(503, fields: [], body: []))
+            return try await play(record.takesLater ? .good : failure, request, plan.good)
         case .unknown: throw Failure(.cancelled, sent: .neverSent, "no record tells what it would have met")
         }
     }

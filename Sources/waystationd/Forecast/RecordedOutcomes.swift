@@ -7,6 +7,8 @@ struct RecordedOutcomes: Sendable {
     struct Point: Sendable {
         /// When it began, in milliseconds since 1970 UTC.
         let at: Int64
+        /// When it ended, in the same.
+        let end: Int64
         /// Nil where the rules look at more of it than its record has.
         let imagined: Imagined?
     }
@@ -16,8 +18,8 @@ struct RecordedOutcomes: Sendable {
         /// No attempt at that upstream is on record.
         case none = "no_record"
         case before = "before_record"
-        /// The attempt before and the one after it are unlike, and one of them is no failure.
-        case between = "between_unlike"
+        /// The attempts before and after it are both too far away.
+        case apart
         case after = "after_record"
         /// The rules look into the content of its answer, or at a field.
         case content
@@ -33,9 +35,7 @@ struct RecordedOutcomes: Sendable {
     /// All that is known of one moment.
     struct Found {
         let answer: Answer
-        /// Between the attempts on record before it and after it; nil where one of them is as good as at that moment.
-        var width: Int64?
-        /// Whether the two are failures that are not the same.
+        /// Whether the attempts around it are not the same.
         var isUnlike = false
     }
 
@@ -43,45 +43,86 @@ struct RecordedOutcomes: Sendable {
     var points: [String: [Point]] = [:]
     /// The same of the job alone, which count before those of others that are as near.
     var own: [String: [Point]] = [:]
-    /// Of two failures that are not the same, the one that is taken.
+    /// Upstreams of which only the job's own attempts tell, and whether they do so at any time.
+    var alone: [String: Bool] = [:]
+    /// Of two that are not the same, whether the success is taken and not the failure, or the later one of two failures.
     var takesLater = false
 
-    /// Milliseconds around an attempt on record for which it stands.
-    private static let reach: Int64 = 100
+    /// Milliseconds around an attempt on record for which it stands, where none that is nearer ended otherwise.
+    private static let reach: Int64 = 10_000
+    /// The same of one that the job itself made, whatever others met a moment later or before.
+    private static let ownReach: Int64 = 100
+    /// Attempts on each side that have to agree, and the milliseconds within which they count.
+    private static let nearest = 3
+    private static let nearby: Int64 = 500
 
     func find(_ upstream: String, at moment: Int64) -> Found {
         let own = Self.around(moment, own[upstream] ?? [])
-        let all = Self.around(moment, points[upstream] ?? [])
-        // The first of the nearest is taken.
-        let near = [own.before, own.after, all.before, all.after].compactMap(\.self)
-            .min { abs($0.at - moment) < abs($1.at - moment) }
-        guard let near else { return Found(answer: .unknown(.none)) }
-        if abs(near.at - moment) <= Self.reach {
-            return Found(answer: near.imagined.map { .known($0) } ?? .unknown(.content))
+        let all = Self.around(moment, alone[upstream] == nil ? points[upstream] ?? [] : [])
+        let last = [own.before, all.before].compactMap(\.self).max { $0.at < $1.at }
+        let next = [own.after, all.after].compactMap(\.self).min { $0.at < $1.at }
+        guard last != nil || next != nil else { return Found(answer: .unknown(.none)) }
+        let its = [
+            own.before.flatMap { $0.at == last?.at ? $0 : nil },
+            own.after.flatMap { $0.at == next?.at ? $0 : nil },
+        ]
+        .compactMap(\.self).min { abs($0.at - moment) < abs($1.at - moment) }
+        if let its, abs(its.at - moment) <= Self.ownReach {
+            return Found(answer: its.imagined.map { .known($0) } ?? .unknown(.content))
         }
-        guard let before = [own.before, all.before].compactMap(\.self).max(by: { $0.at < $1.at }) else {
-            return Found(answer: .unknown(.before))
+        if let lasts = alone[upstream] {
+            guard lasts, let imagined = (last ?? next)?.imagined else {
+                return Found(answer: .unknown(.after))
+            }
+            return Found(answer: .known(imagined))
         }
-        guard let after = [own.after, all.after].compactMap(\.self).min(by: { $0.at < $1.at }) else {
-            return Found(answer: .unknown(.after))
+        let before = last.flatMap { moment - $0.end <= Self.reach ? $0 : nil }
+        let after = next.flatMap { $0.at - moment <= Self.reach ? $0 : nil }
+        guard let nearest = before ?? after else {
+            return Found(answer: .unknown(last == nil ? .before : next == nil ? .after : .apart))
         }
-        guard let one = before.imagined, let other = after.imagined else {
+        guard let one = nearest.imagined, let other = (after ?? nearest).imagined else {
             return Found(answer: .unknown(.content))
         }
-        let width = after.at - before.at
-        if one.isLike(other) { return Found(answer: .known(one), width: width) }
-        guard one.end != .good, other.end != .good else { return Found(answer: .unknown(.between)) }
-        return Found(answer: .known(takesLater ? other : one), width: width, isUnlike: true)
+        if one.isLike(other) {
+            guard let unlike = mixed(upstream, at: moment, one) else { return Found(answer: .known(one)) }
+            return between(one, unlike)
+        }
+        return between(one, other)
+    }
+
+    /// One of two that are not the same; of a failure and a success the failure comes first.
+    private func between(_ one: Imagined, _ other: Imagined) -> Found {
+        let (first, second) = one.end == .good ? (other, one) : (one, other)
+        return Found(answer: .known(takesLater ? second : first), isUnlike: true)
+    }
+
+    /// One of the nearest attempts that is a success where the others are none, or the reverse, as where an upstream takes
+    /// some of them: that two agree is chance there.
+    private func mixed(_ upstream: String, at moment: Int64, _ imagined: Imagined) -> Imagined? {
+        let points = points[upstream] ?? []
+        let middle = Self.count(until: moment, points)
+        return points[max(0, middle - Self.nearest)..<min(points.count, middle + Self.nearest)].first {
+            point in
+            abs(point.at - moment) <= Self.nearby
+                && point.imagined.map { ($0.end == .good) != (imagined.end == .good) } ?? false
+        }?.imagined
     }
 
     /// The last of the points until a moment, and the first one after it.
     private static func around(_ moment: Int64, _ points: [Point]) -> (before: Point?, after: Point?) {
+        let count = count(until: moment, points)
+        return (count > 0 ? points[count - 1] : nil, count < points.count ? points[count] : nil)
+    }
+
+    /// How many points there are until a moment.
+    private static func count(until moment: Int64, _ points: [Point]) -> Int {
         var (low, high) = (0, points.count)
         while low < high {
             let middle = (low + high) / 2
             if points[middle].at <= moment { low = middle + 1 } else { high = middle }
         }
-        return (low > 0 ? points[low - 1] : nil, low < points.count ? points[low] : nil)
+        return low
     }
 }
 
@@ -131,9 +172,10 @@ extension RecordedOutcomes {
                     let at = at.int64
                 else { return nil }
                 if parts.count == 2, parts[1] == .string("?") {
-                    points.append(Point(at: at, imagined: nil))
-                } else if let imagined = Imagined(parts) {
-                    points.append(Point(at: at, imagined: imagined))
+                    points.append(Point(at: at, end: at, imagined: nil))
+                } else if let imagined = Imagined(parts), case .number(let took) = parts[2] {
+                    let (end, isTooLate) = at.addingReportingOverflow(max(took.int64 ?? 0, 0))
+                    points.append(Point(at: at, end: isTooLate ? at : end, imagined: imagined))
                 } else {
                     return nil
                 }

@@ -1,11 +1,9 @@
-import RelayBase
-
 /// The part of a path that tells what is asked for, and not of which: `/api/v1/orders/*` of `/api/v1/orders/1723/lines`.
 ///
 /// It has two segments, and before them what leads up to a version (`v1`, `v58.0`, the `2` of `/rest/api/2`) among the first
 /// four. A segment that is an identifier stands as `*`: one of digits, with three of them or more, or with a digit beside
 /// punctuation (`1723`, `ch_3Px9z0`, `INV-7`). Each segment has 64 bytes at most.
-enum PathKind {
+package enum PathKind {
     private static let longest = 64
     /// Segments of which one may be a version.
     private static let mostBefore = 4
@@ -13,7 +11,7 @@ enum PathKind {
     /// The method before the kind of the path of `target`, which has a slash before it or not, and maybe a query behind it.
     ///
     /// - Returns: both, and the same with its identifiers where it has any.
-    static func names(_ method: Method, _ target: String) -> (kind: String, exact: String?) {
+    package static func names(_ method: Method, _ target: String) -> (kind: String, exact: String?) {
         let bytes = target.utf8Span.span
         var end = 0
         while end < bytes.count, bytes[end] != UInt8(ascii: "?"), bytes[end] != UInt8(ascii: "#") { end += 1 }
