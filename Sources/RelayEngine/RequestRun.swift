@@ -391,8 +391,8 @@ extension RequestRun: PermitHolder {
 
     package func regainPermit(before deadline: Instant) async -> Bool {
         let time = relay.ports.time
-        while true {
-            let now = time.now()
+        var now = time.now()
+        while now < deadline {
             switch entry(now) {
             case .permitted(let permit):
                 lease?.permit = consume permit
@@ -403,10 +403,11 @@ extension RequestRun: PermitHolder {
                 return true
             case .full: break
             }
-            let next = now.advanced(by: RequestRun.look)
-            if next >= deadline { return false }
+            let next = min(now.advanced(by: RequestRun.look), deadline)
             do throws(CancellationError) { try await time.sleep(until: next) } catch { return false }
+            now = time.now()
         }
+        return false
     }
 }
 

@@ -179,13 +179,16 @@ class Follow(DurableTest):
         self.restart(relay)
         self.assertEqual(len(self.stops()), 1)
 
-    def test_a_caller_that_goes_away_has_its_operation_stopped(self):
+    def begin_stoppable(self):
+        """A relay, a caller who waits for a look, and the door that this look waits for."""
         door = self.new_door()
         self.script(lambda request: answer(204) if request.method == "DELETE" else door)
         relay = self.following(follow=follow(cancel="DELETE"))
-        with relay.caller() as caller:
-            caller.send(b"POST /r/up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nfilm")
-            self.upstream.wait_for("/ops/7")
+        return relay, self.begin(relay, "20s"), door
+
+    def test_a_caller_that_goes_away_has_its_operation_stopped(self):
+        _, caller, door = self.begin_stoppable()
+        caller.close()
         self.upstream.wait_for("/ops/7", 2)
         door.open()
         self.assertEqual([seen.target for seen in self.stops()], ["/ops/7?token=s3cret"])
@@ -219,13 +222,8 @@ class Follow(DurableTest):
         door.open()
 
     def test_a_relay_that_is_told_twice_to_stop_has_no_operation_stopped(self):
-        door = self.new_door()
-        self.script(lambda request: answer(204) if request.method == "DELETE" else door)
-        relay = self.following(follow=follow(cancel="DELETE"))
-        with relay.caller() as caller:
-            caller.send(b"POST /r/up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nfilm")
-            self.upstream.wait_for("/ops/7")
-            self.stop_at_once(relay)
+        relay, _, door = self.begin_stoppable()
+        self.stop_at_once(relay)
         door.open()
         self.assertEqual(self.stops(), [])
 
